@@ -1,0 +1,25 @@
+//! The pure heart of Adjourn.
+//!
+//! Here are the machines, runs with their contracts and interactions, the completion verdict and the stream. Everything
+//! is a function of what it is given: `decide(state, command)` says which facts follow, `apply(state, fact)` adds one
+//! up. There is **no** clock, no I/O, no randomness and no async in this crate; time and ids come in with the command.
+//!
+//! # Invariants
+//!
+//! - A status changes only through [`Machine::step`], and only along an edge of its table.
+//! - The state of a run is the fold of its events, nothing else.
+//! - Rendering the stream is a pure function of the journal.
+
+mod actor;
+mod chart;
+pub mod machine;
+pub mod machines;
+mod names;
+
+pub use actor::Actor;
+pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
+pub use machine::{Machine, Refused};
+pub use machines::{ContractMachine, ContractStatus, ContractTrigger};
+pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
+pub use machines::{RunMachine, RunStatus, RunTrigger};
+pub use names::UnknownName;
