@@ -12,14 +12,20 @@
 
 mod actor;
 mod chart;
+mod id;
 pub mod machine;
 pub mod machines;
 mod names;
+mod question;
+mod time;
 
 pub use actor::Actor;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
+pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
 pub use machine::{Machine, Refused};
 pub use machines::{ContractMachine, ContractStatus, ContractTrigger};
 pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
 pub use machines::{RunMachine, RunStatus, RunTrigger};
 pub use names::UnknownName;
+pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
+pub use time::Timestamp;
