@@ -13,6 +13,7 @@
 mod actor;
 mod chart;
 mod id;
+mod journal;
 pub mod machine;
 pub mod machines;
 mod names;
@@ -22,6 +23,9 @@ mod time;
 pub use actor::Actor;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
+pub use journal::{
+    Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RunRow, StreamId,
+};
 pub use machine::{Machine, Refused};
 pub use machines::{ContractMachine, ContractStatus, ContractTrigger};
 pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};

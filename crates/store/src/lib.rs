@@ -1,1 +1,11 @@
-//! x
+//! The journal of Adjourn.
+//!
+//! A [`Store`] keeps streams of events and the rows that can be looked up, and commits both together. What it promises
+//! is the trait and the conformance suite, whatever database is behind it. It never decides anything and never looks
+//! into an event.
+
+mod contract;
+mod error;
+
+pub use contract::{After, Conflict, Outcome, RunFilter, Store};
+pub use error::Error;

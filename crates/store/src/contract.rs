@@ -1,0 +1,121 @@
+//! What a store promises.
+
+use adjourn_core::{
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
+    StreamId, Timestamp,
+};
+use tokio::sync::watch;
+
+use crate::Error;
+
+/// The journal: ordered facts, and the rows that are looked up.
+///
+/// # What every store promises
+///
+/// - **One commit, one truth.** The items of a batch are taken in order. Each is accepted or refused alone, with
+///   everything it carries or with nothing of it. The accepted ones are durable together when `commit` returns, and
+///   not before does anybody see them. If `commit` fails, nothing of the batch is there and the store goes on working.
+/// - **No gaps.** An accepted item's events get the next places in its stream and the next positions of all.
+/// - **Readers do not wait** for a commit, and a commit does not wait for readers.
+/// - **Watching misses nothing.** Whoever reads up to what is there, then waits for the watch to change, then reads
+///   on from where it stopped, sees every entry exactly once.
+///
+/// The calls block; they are made from threads that may.
+pub trait Store: Send + Sync + 'static {
+    /// Makes a batch durable. One outcome for each item, in order.
+    fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error>;
+
+    /// Up to `limit` entries of `stream` that hold something after `after`, in order. The first may begin before it.
+    fn read(&self, stream: StreamId, after: After, limit: usize) -> Result<Vec<Entry>, Error>;
+
+    /// Up to `limit` entries of all streams that hold something after `position`, in order.
+    fn read_all(&self, position: u64, limit: usize) -> Result<Vec<Entry>, Error>;
+
+    /// The position of the last event of all; 0 when there is none.
+    fn head(&self) -> Result<u64, Error>;
+
+    /// A value that changes with every commit: the position of the last event.
+    fn watch(&self) -> watch::Receiver<u64>;
+
+    /// A value that changes with every commit to `stream`: the position of its last event. Costs nothing while
+    /// other streams change.
+    fn watch_stream(&self, stream: StreamId) -> watch::Receiver<u64>;
+
+    /// The row of a run.
+    fn run(&self, id: RunId) -> Result<Option<RunRow>, Error>;
+
+    /// Up to `limit` runs that match, the newest first.
+    fn runs(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunRow>, Error>;
+
+    /// Up to `limit` questions that wait, the oldest first, after the one given (by time and run).
+    fn open_interactions(
+        &self,
+        after: Option<(Timestamp, RunId)>,
+        limit: usize,
+    ) -> Result<Vec<OpenInteraction>, Error>;
+
+    /// Up to `limit` open questions with a deadline, the earliest first.
+    fn deadlines(&self, limit: usize) -> Result<Vec<OpenInteraction>, Error>;
+
+    /// Where a contract is found.
+    fn contract(&self, id: ExecutionId) -> Result<Option<ContractRow>, Error>;
+
+    /// Who holds a key.
+    fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error>;
+}
+
+/// What became of one item of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is durable; its last event has this position.
+    Accepted {
+        /// The position.
+        position: u64,
+    },
+    /// Nothing of it was written: reload the stream and decide again.
+    Refused(Conflict),
+}
+
+/// Why an item was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Conflict {
+    /// The stream is not where the item expected it.
+    Seq {
+        /// Where its last event is.
+        actual: u64,
+    },
+    /// A key is held by somebody else.
+    Claimed {
+        /// The key.
+        key: ClaimKey,
+        /// Who holds it.
+        holder: Holder,
+    },
+}
+
+/// Where to go on reading a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// After the event with this place.
+    Seq(u64),
+    /// After the frame with this number.
+    Frame(u64),
+}
+
+impl After {
+    /// From the first event on.
+    pub const START: Self = Self::Seq(0);
+}
+
+/// Which runs to list. Each condition that is set must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// With this status.
+    pub status: Option<RunStatus>,
+    /// Of this skill.
+    pub skill: Option<String>,
+    /// With this label.
+    pub label: Option<(String, String)>,
+    /// Created before this one: the last of the page before.
+    pub before: Option<RunId>,
+}
