@@ -11,25 +11,39 @@
 //! - Rendering the stream is a pure function of the journal.
 
 mod actor;
+mod canonical;
 mod chart;
+mod code;
+mod completion;
+mod excerpt;
 mod id;
 mod journal;
+mod key;
 pub mod machine;
 pub mod machines;
+mod mode;
 mod names;
 mod question;
+pub mod reply;
+mod schema;
 mod time;
 
 pub use actor::Actor;
+pub use canonical::canonical;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
+pub use code::{ErrorCode, RunError, Warning, WarningCode};
+pub use completion::{AUTO_DECISIONS_MAX, Ask, DONE_MARKER, Evidence, Rules, Validity, Verdict, verdict};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
 pub use journal::{
     Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RunRow, StreamId,
 };
+pub use key::{BadKey, IdempotencyKey, KeyScope};
 pub use machine::{Machine, Refused};
 pub use machines::{ContractMachine, ContractStatus, ContractTrigger};
 pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
 pub use machines::{RunMachine, RunStatus, RunTrigger};
+pub use mode::ExecutionMode;
 pub use names::UnknownName;
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
+pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;
