@@ -98,3 +98,62 @@ named! {
         Global = "global",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop, prop_assert_eq, prop_assert_ne, proptest};
+    use serde_json::{Value, json};
+
+    use super::IdempotencyKey;
+
+    #[test]
+    fn a_key_is_the_hash_of_the_canonical_call() {
+        // printf '%s' '{"arguments":{"to":"ann"},"method":"send","service":"mail"}' | sha256sum
+        let expected = "c17f2e19a7d81f14dc2f429ae03b6a6485072871f267e9536648ab94598734c4";
+        let key = IdempotencyKey::of("mail", "send", &json!({"to": "ann"}));
+        assert_eq!(key.to_string(), expected);
+        assert_eq!(serde_json::to_value(key).unwrap(), json!(expected));
+        assert_eq!(serde_json::from_value::<IdempotencyKey>(json!(expected)).unwrap(), key);
+    }
+
+    #[test]
+    fn text_that_is_no_key_is_refused() {
+        let (short, long, upper) = ("ab".repeat(31), "ab".repeat(33), "AB".repeat(32));
+        for bad in ["", "a", "é", &short, &long, &upper] {
+            let error = bad.parse::<IdempotencyKey>().unwrap_err().to_string();
+            assert_eq!(error, format!("`{bad}` is not an idempotency key: one is 64 lower-case hex digits"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn only_what_is_asked_for_changes_the_key(
+            members in prop::collection::vec((any::<String>(), any::<i64>()), 0..6),
+            other in any::<i64>(),
+        ) {
+            // Two spellings of one object, members in opposite orders. A repeated name would mean its last value.
+            let members: std::collections::BTreeMap<_, _> = members.into_iter().collect();
+            let spelled: Vec<_> = members.iter().map(|(name, value)| format!("{} : {value}", json!(name))).collect();
+            let forwards: Value = serde_json::from_str(&format!("{{{}}}", spelled.join(","))).unwrap();
+            let backwards = spelled.into_iter().rev().collect::<Vec<_>>().join(" ,\n");
+            let backwards: Value = serde_json::from_str(&format!("{{ {backwards}\t}}")).unwrap();
+            let key = IdempotencyKey::of("s", "m", &forwards);
+            prop_assert_eq!(key, IdempotencyKey::of("s", "m", &backwards));
+            prop_assert_eq!(key, key.to_string().parse().unwrap());
+
+            prop_assert_ne!(key, IdempotencyKey::of("s", "other", &forwards));
+            prop_assert_ne!(key, IdempotencyKey::of("other", "m", &forwards));
+            let mut changed = forwards.clone();
+            changed["name"] = json!(other);
+            if changed != forwards {
+                prop_assert_ne!(key, IdempotencyKey::of("s", "m", &changed));
+            }
+        }
+
+        #[test]
+        fn two_integers_never_share_a_key(a in any::<u64>(), b in 1_u64..1000) {
+            let other = a.wrapping_add(b);
+            prop_assert_ne!(IdempotencyKey::of("s", "m", &json!(a)), IdempotencyKey::of("s", "m", &json!(other)));
+        }
+    }
+}

@@ -123,17 +123,28 @@ enum Number {
 impl Number {
     /// The number with one more byte, if it takes it.
     fn step(self, byte: u8) -> Option<Self> {
-        match (self, byte) {
-            (Self::Minus, b'0') => Some(Self::Zero),
-            (Self::Minus, b'1'..=b'9') | (Self::Whole, b'0'..=b'9') => Some(Self::Whole),
-            (Self::Zero | Self::Whole, b'.') => Some(Self::Point),
-            (Self::Point | Self::Fraction, b'0'..=b'9') => Some(Self::Fraction),
-            (Self::Zero | Self::Whole | Self::Fraction, b'e' | b'E') => Some(Self::Exponent),
-            (Self::Exponent, b'+' | b'-') => Some(Self::ExponentSign),
-            (Self::Exponent | Self::ExponentSign | Self::ExponentDigits, b'0'..=b'9') => {
-                Some(Self::ExponentDigits)
-            }
-            _ => None,
+        match self {
+            Self::Minus => match byte {
+                b'0' => Some(Self::Zero),
+                b'1'..=b'9' => Some(Self::Whole),
+                _ => None,
+            },
+            Self::Zero | Self::Whole => match byte {
+                b'0'..=b'9' if self == Self::Whole => Some(Self::Whole),
+                b'.' => Some(Self::Point),
+                b'e' | b'E' => Some(Self::Exponent),
+                _ => None,
+            },
+            Self::Point | Self::Fraction => match byte {
+                b'0'..=b'9' => Some(Self::Fraction),
+                b'e' | b'E' if self == Self::Fraction => Some(Self::Exponent),
+                _ => None,
+            },
+            Self::Exponent | Self::ExponentSign | Self::ExponentDigits => match byte {
+                b'0'..=b'9' => Some(Self::ExponentDigits),
+                b'+' | b'-' if self == Self::Exponent => Some(Self::ExponentSign),
+                _ => None,
+            },
         }
     }
 
@@ -161,39 +172,43 @@ impl Candidate {
     }
 
     fn step(&mut self, byte: u8) -> Step {
-        match (self.state, byte) {
-            (
-                State::NameOrEnd
-                | State::Name
-                | State::Colon
-                | State::Value
-                | State::ValueOrEnd
-                | State::CommaOrEnd,
-                b' ' | b'\t' | b'\n' | b'\r',
-            ) => Step::Goes,
-            (State::NameOrEnd | State::Name, b'"') => self.go(State::Text(Role::Name)),
-            (State::NameOrEnd, b'}') => self.close(),
-            (State::Colon, b':') => self.go(State::Value),
-            (State::ValueOrEnd, b']') => self.close(),
-            (State::Value | State::ValueOrEnd, byte) => self.value(byte),
-            (State::CommaOrEnd, b',') if self.in_array() => self.go(State::Value),
-            (State::CommaOrEnd, b',') => self.go(State::Name),
-            (State::CommaOrEnd, b']') if self.in_array() => self.close(),
-            (State::CommaOrEnd, b'}') if !self.in_array() => self.close(),
-            (State::Text(Role::Name), b'"') => self.go(State::Colon),
-            (State::Text(Role::Value), b'"') => self.go(State::CommaOrEnd),
-            (State::Text(role), b'\\') => self.go(State::Escape(role)),
-            // Control characters must be escaped; everything else, in any language, is text.
-            (State::Text(_), b' '..) => Step::Goes,
-            (State::Escape(role), b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                self.go(State::Text(role))
+        match self.state {
+            State::NameOrEnd
+            | State::Name
+            | State::Colon
+            | State::Value
+            | State::ValueOrEnd
+            | State::CommaOrEnd
+                if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') =>
+            {
+                Step::Goes
             }
-            (State::Escape(role), b'u') => self.go(State::Hex(role, 4)),
-            (State::Hex(role, 1), byte) if byte.is_ascii_hexdigit() => self.go(State::Text(role)),
-            (State::Hex(role, left), byte) if byte.is_ascii_hexdigit() => self.go(State::Hex(role, left - 1)),
-            (State::Literal([last]), byte) if byte == *last => self.go(State::CommaOrEnd),
-            (State::Literal([next, rest @ ..]), byte) if byte == *next => self.go(State::Literal(rest)),
-            (State::Number(number), byte) => match number.step(byte) {
+            State::NameOrEnd if byte == b'}' => self.close(),
+            State::NameOrEnd | State::Name if byte == b'"' => self.go(State::Text(Role::Name)),
+            State::NameOrEnd | State::Name => Step::Broken,
+            State::Colon if byte == b':' => self.go(State::Value),
+            State::Colon => Step::Broken,
+            State::ValueOrEnd if byte == b']' => self.close(),
+            State::Value | State::ValueOrEnd => self.value(byte),
+            State::CommaOrEnd => match (byte, self.in_array()) {
+                (b',', true) => self.go(State::Value),
+                (b',', false) => self.go(State::Name),
+                (b']', true) | (b'}', false) => self.close(),
+                _ => Step::Broken,
+            },
+            State::Text(role) => self.text(role, byte),
+            State::Escape(role) => self.escape(role, byte),
+            State::Hex(role, left) => match (byte.is_ascii_hexdigit(), left) {
+                (true, 1) => self.go(State::Text(role)),
+                (true, left) => self.go(State::Hex(role, left - 1)),
+                (false, _) => Step::Broken,
+            },
+            State::Literal(rest) => match rest {
+                [last] if byte == *last => self.go(State::CommaOrEnd),
+                [next, rest @ ..] if byte == *next => self.go(State::Literal(rest)),
+                _ => Step::Broken,
+            },
+            State::Number(number) => match number.step(byte) {
                 Some(number) => self.go(State::Number(number)),
                 // Only its follower says that a number is over.
                 None if number.is_whole() => {
@@ -202,6 +217,26 @@ impl Candidate {
                 }
                 None => Step::Broken,
             },
+        }
+    }
+
+    fn text(&mut self, role: Role, byte: u8) -> Step {
+        match byte {
+            b'"' => self.go(match role {
+                Role::Name => State::Colon,
+                Role::Value => State::CommaOrEnd,
+            }),
+            b'\\' => self.go(State::Escape(role)),
+            // Control characters have to be escaped; all others, of any language, are text.
+            ..b' ' => Step::Broken,
+            _ => Step::Goes,
+        }
+    }
+
+    fn escape(&mut self, role: Role, byte: u8) -> Step {
+        match byte {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.go(State::Text(role)),
+            b'u' => self.go(State::Hex(role, 4)),
             _ => Step::Broken,
         }
     }
@@ -245,3 +280,6 @@ impl Candidate {
         if self.depth == 0 { Step::Whole } else { self.go(State::CommaOrEnd) }
     }
 }
+
+#[cfg(test)]
+mod tests;
