@@ -1,2 +1,61 @@
-//! x
-fn main() {}
+//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|ci`.
+//!
+//! Whatever a person or a machine has to do to this repository is a verb here, so that both do the same. Nothing of it
+//! is shipped.
+
+mod bench;
+mod cargo;
+mod ci;
+mod docs;
+mod duplicates;
+mod ledger;
+mod licences;
+mod metadata;
+mod purity;
+mod repo;
+mod test;
+#[cfg(test)]
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own chores")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run every test of the workspace, doc tests included
+    Test(test::Options),
+    /// Write the generated documents, or check that they are up to date
+    Docs(docs::Options),
+    /// Run a benchmark, or list what there is
+    Bench(bench::Options),
+    /// Show which scenarios of docs/scenarios.md have a test
+    Ledger(ledger::Options),
+    /// Run all that a change has to pass
+    Ci,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().verb {
+        Verb::Test(options) => test::run(&options),
+        Verb::Docs(options) => docs::run(&options),
+        Verb::Bench(options) => bench::run(&options),
+        Verb::Ledger(options) => ledger::run(&options),
+        Verb::Ci => ci::run(),
+    };
+    // Not returned from `main`, which would print a backtrace where `RUST_BACKTRACE` is set: these are for people.
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

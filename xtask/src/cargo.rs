@@ -1,0 +1,42 @@
+//! Calling cargo.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::repo;
+
+/// Runs cargo with its output passed on as it comes.
+pub(crate) fn run<A: AsRef<OsStr>>(args: &[A]) -> Result<()> {
+    let mut command = command(args);
+    let shown = shown(&command);
+    eprintln!("$ {shown}");
+    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
+    ensure!(status.success(), "`{shown}` failed ({status})");
+    Ok(())
+}
+
+/// Runs cargo and returns what it printed.
+pub(crate) fn output(args: &[&str]) -> Result<String> {
+    let mut command = command(args);
+    let shown = shown(&command);
+    let output =
+        command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start `{shown}`"))?;
+    ensure!(output.status.success(), "`{shown}` failed ({})", output.status);
+    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed something that is not UTF-8"))
+}
+
+fn command<A: AsRef<OsStr>>(args: &[A]) -> Command {
+    // Cargo names itself when it starts us; the same toolchain has to do the rest.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(args).current_dir(repo::root());
+    command
+}
+
+/// The command as a person would type it.
+fn shown(command: &Command) -> String {
+    let args = command.get_args().map(OsStr::to_string_lossy);
+    std::iter::once("cargo".into()).chain(args).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,75 @@
+//! `cargo xtask ledger`: which promised behaviours have a test.
+//!
+//! `docs/scenarios.md` is the acceptance list. A scenario is tested when a test function whose name starts with its id
+//! (`rt_03_…`) is found in the sources; here the two are held against each other.
+
+mod report;
+mod scenarios;
+mod test_functions;
+mod tokens;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use crate::docs::Documents;
+use crate::repo;
+use report::{Found, Ledger};
+
+/// The acceptance list.
+const SCENARIOS: &str = "docs/scenarios.md";
+
+/// The generated answer to it.
+const LEDGER: &str = "docs/ledger.md";
+
+#[derive(clap::Args, Default)]
+pub(crate) struct Options {
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Fail if a scenario is not tested, or a test names a scenario that is not on the list
+    #[arg(long)]
+    strict: bool,
+    /// Look only at the scenarios for which a test on the tables alone is enough
+    #[arg(long)]
+    pure: bool,
+}
+
+impl Options {
+    /// What a change has to pass today. The pure ones are all that can be tested before there is a runtime.
+    pub(crate) const CI: Self = Self { json: false, strict: true, pure: true };
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let mut ledger = collect()?;
+    if options.pure {
+        ledger.retain_pure();
+    }
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&ledger.to_json())?);
+    } else {
+        print!("{}", ledger.to_text());
+    }
+    let problems = ledger.problems();
+    if options.strict && !problems.is_empty() {
+        bail!("the ledger is not in order:\n  {}", problems.join("\n  "));
+    }
+    Ok(())
+}
+
+/// The ledger as a page of the documentation.
+pub(crate) fn documents() -> Result<Documents> {
+    Ok(vec![(PathBuf::from(LEDGER), collect()?.to_markdown())])
+}
+
+fn collect() -> Result<Ledger> {
+    let chapters = scenarios::parse(&repo::read(SCENARIOS)?).context(SCENARIOS)?;
+    let mut tests = Vec::new();
+    for file in repo::files(repo::root())? {
+        if file.extension().is_some_and(|extension| extension == "rs") {
+            let in_file = test_functions::test_functions(&repo::read(&file)?);
+            tests.extend(in_file.into_iter().map(|test| Found { test, file: file.clone() }));
+        }
+    }
+    Ok(Ledger::new(chapters, tests))
+}
