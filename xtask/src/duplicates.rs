@@ -18,8 +18,14 @@ const ACCEPTED: &[Accepted] = &[
         because: "jsonschema's fancy-regex is behind proptest, which is only for tests",
     },
     Accepted { name: "bit-vec", because: "comes with bit-set" },
-    Accepted { name: "bitflags", because: "1.x is only for Redox, by way of parking_lot_core" },
-    Accepted { name: "getrandom", because: "jsonschema's ahash is behind tempfile and proptest" },
+    Accepted {
+        name: "bitflags",
+        because: "1.x comes with defmt, an option of jiff that is locked but never built",
+    },
+    Accepted {
+        name: "getrandom",
+        because: "jsonschema is behind tempfile and proptest, which are only for tests",
+    },
     Accepted { name: "r-efi", because: "comes with getrandom, only for UEFI" },
     Accepted { name: "syn", because: "derive macros are moving from 2 to 3; only at build time" },
 ];

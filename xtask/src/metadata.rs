@@ -19,7 +19,7 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
-/// Every crate that any build of ours may take in: all features, all platforms, tests included.
+/// Every crate that is locked: all features, all platforms, tests included, and more than any one build takes in.
 pub(crate) fn packages() -> Result<Vec<Package>> {
     let json = cargo::output(&["metadata", "--format-version", "1", "--all-features", "--locked"])?;
     let metadata: Metadata =
