@@ -39,6 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let known: Vec<_> = BENCHES.iter().map(|bench| bench.name).collect();
         bail!("there is no benchmark `{name}`; there is {}", known.join(", "));
     };
-    let run = ["run", "--release", "--package", bench.package, "--example", bench.example, "--"];
-    cargo::run(&[&run.map(str::to_owned)[..], &options.args[..]].concat())
+    let mut command = vec!["run", "--release", "--package", bench.package, "--example", bench.example, "--"];
+    command.extend(options.args.iter().map(String::as_str));
+    cargo::run(&command)
 }

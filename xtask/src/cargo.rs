@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use crate::repo;
 
 /// Runs cargo with its output passed on as it comes.
-pub(crate) fn run<A: AsRef<OsStr>>(args: &[A]) -> Result<()> {
+pub(crate) fn run(args: &[&str]) -> Result<()> {
     let mut command = command(args);
     let shown = shown(&command);
     eprintln!("$ {shown}");
@@ -27,7 +27,7 @@ pub(crate) fn output(args: &[&str]) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed something that is not UTF-8"))
 }
 
-fn command<A: AsRef<OsStr>>(args: &[A]) -> Command {
+fn command(args: &[&str]) -> Command {
     // Cargo names itself when it starts us; the same toolchain has to do the rest.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

@@ -8,6 +8,7 @@ mod scenarios;
 mod test_functions;
 mod tokens;
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -45,11 +46,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.pure {
         ledger.retain_pure();
     }
-    if options.json {
-        println!("{}", serde_json::to_string_pretty(&ledger.to_json())?);
-    } else {
-        print!("{}", ledger.to_text());
-    }
+    print(&if options.json { format!("{:#}\n", ledger.to_json()) } else { ledger.to_text() })?;
     let problems = ledger.problems();
     if options.strict && !problems.is_empty() {
         bail!("the ledger is not in order:\n  {}", problems.join("\n  "));
@@ -60,6 +57,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// The ledger as a page of the documentation.
 pub(crate) fn documents() -> Result<Documents> {
     Ok(vec![(PathBuf::from(LEDGER), collect()?.to_markdown())])
+}
+
+/// Prints, unless nobody reads on: the table is long, and `| head` is no error.
+fn print(text: &str) -> Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed.context("cannot print the ledger"),
+    }
 }
 
 fn collect() -> Result<Ledger> {

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "The project's own chores")]
+#[command(bin_name = "cargo xtask", about = "The project's own chores")]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,

@@ -8,16 +8,23 @@ use crate::cargo;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Passed on to `cargo test`: a name to filter by, `-- --nocapture`, …
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    /// Only the tests with this in their name
+    filter: Option<String>,
+    /// Passed on to the test binaries: `-- --nocapture`
+    #[arg(last = true)]
     args: Vec<String>,
 }
 
 /// Plain `cargo test` and no other runner: it comes with the toolchain and runs doc tests too.
 pub(crate) fn run(options: &Options) -> Result<()> {
     require_c_compiler()?;
-    let all = ["test", "--workspace", "--all-features"].map(str::to_owned);
-    cargo::run(&[&all[..], &options.args[..]].concat())
+    let mut command = vec!["test", "--workspace", "--all-features"];
+    command.extend(options.filter.as_deref());
+    if !options.args.is_empty() {
+        command.push("--");
+        command.extend(options.args.iter().map(String::as_str));
+    }
+    cargo::run(&command)
 }
 
 /// SQLite is compiled in. Without a compiler that fails deep inside a build script, in words that help nobody.
