@@ -1,7 +1,7 @@
 //! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|ci`.
 //!
-//! Whatever a person or a machine has to do to this repository is a verb here, so that both do the same. Nothing of it
-//! is shipped.
+//! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
+//! of it is shipped.
 
 mod bench;
 mod cargo;
