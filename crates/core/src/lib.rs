@@ -15,16 +15,22 @@ mod canonical;
 mod chart;
 mod code;
 mod completion;
+mod contract;
 mod excerpt;
+pub mod fcmp;
 mod id;
+mod interaction;
 mod journal;
 mod key;
 pub mod machine;
 pub mod machines;
 mod mode;
 mod names;
+mod projection;
 mod question;
+mod recovery;
 pub mod reply;
+mod run;
 mod schema;
 mod time;
 
@@ -33,7 +39,10 @@ pub use canonical::canonical;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
 pub use code::{ErrorCode, RunError, Warning, WarningCode};
 pub use completion::{AUTO_DECISIONS_MAX, Ask, DONE_MARKER, Evidence, Rules, Validity, Verdict, verdict};
+pub use contract::{Consequence, Contract, ContractAction, ContractSpec, Outcome, ToolCall, Transition};
+pub use fcmp::{Frame, FrameType, Place};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
+pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject};
 pub use journal::{
     Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RunRow, StreamId,
 };
@@ -44,6 +53,14 @@ pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
 pub use machines::{RunMachine, RunStatus, RunTrigger};
 pub use mode::ExecutionMode;
 pub use names::UnknownName;
+pub use projection::{BadEntry, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
+pub use recovery::Answer as RecoveryAnswer;
+pub use run::{
+    BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
+    Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
+    RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
+    Survey, TurnEnd, TurnReason, Usage,
+};
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;

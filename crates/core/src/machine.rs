@@ -80,9 +80,21 @@ pub trait Machine {
 
     /// The state that `trigger`, fired by `actor`, leads to. The only way a status changes anywhere.
     fn step(from: Self::State, trigger: Self::Trigger, actor: Actor) -> Result<Self::State, Refused> {
+        let edge = Self::edge(from, trigger)?;
+        if edge.actors.contains(&actor) {
+            Ok(edge.to)
+        } else {
+            Err(Self::refused(from, trigger, Why::Actor { actor, allowed: edge.actors }))
+        }
+    }
+
+    /// The row of the table that leads out of `from` by `trigger`: what a [`step`](Self::step) of the past followed.
+    fn edge(
+        from: Self::State,
+        trigger: Self::Trigger,
+    ) -> Result<&'static Edge<Self::State, Self::Trigger>, Refused> {
         match Self::EDGES.iter().find(|edge| edge.trigger == trigger && edge.from.contains(&from)) {
-            Some(edge) if edge.actors.contains(&actor) => Ok(edge.to),
-            Some(edge) => Err(Self::refused(from, trigger, Why::Actor { actor, allowed: edge.actors })),
+            Some(edge) => Ok(edge),
             None if from.traits().terminal => Err(Self::refused(from, trigger, Why::Terminal)),
             None => Err(Self::refused(from, trigger, Why::NoEdge { allowed: Self::allowed(from) })),
         }

@@ -1,0 +1,213 @@
+//! From decisions to what is committed, and back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fcmp::{self, Frame, Header, Place};
+use crate::run::{BadEvent, Decided, Event, create_key, successor_key};
+use crate::{Change, Claim, Command, Entry, Holder, Item, OpenInteraction, Run, RunId, RunRow, StreamId};
+
+/// The events of one entry, and where its first frame stands. What an entry's payload holds, as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Frame, attempt and frames of the attempt before this entry.
+    #[serde(rename = "p", with = "place_as_list")]
+    pub place: Place,
+    /// What happened.
+    #[serde(rename = "e")]
+    pub events: Vec<Event>,
+}
+
+/// A payload that is not a record.
+#[derive(Debug, thiserror::Error)]
+pub enum BadEntry {
+    /// It cannot be read.
+    #[error("entry {seq} of {stream} cannot be read: {source}")]
+    Unreadable {
+        /// The stream.
+        stream: StreamId,
+        /// The place of the entry's last event.
+        seq: u64,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// It can, and does not follow.
+    #[error(transparent)]
+    Event(#[from] BadEvent),
+    /// The stream does not begin at its beginning.
+    #[error("the first entry of {stream} is missing")]
+    NoBeginning {
+        /// The stream.
+        stream: StreamId,
+    },
+}
+
+impl Record {
+    /// Reads the payload of an entry.
+    pub fn of(entry: &Entry) -> Result<Self, BadEntry> {
+        serde_json::from_slice(&entry.payload).map_err(|source| BadEntry::Unreadable {
+            stream: entry.stream,
+            seq: entry.seq,
+            source,
+        })
+    }
+
+    /// The frames of an entry.
+    pub fn frames(&self, header: Header<'_>, entry: &Entry) -> Vec<Frame> {
+        fcmp::render(header, self.place, entry.at, &self.events)
+    }
+}
+
+impl Run {
+    /// The state that the entries of a run's stream add up to; none where there are none.
+    pub fn fold<'a>(
+        id: RunId,
+        entries: impl IntoIterator<Item = &'a Entry>,
+    ) -> Result<Option<Self>, BadEntry> {
+        let mut run = None;
+        for entry in entries {
+            run = Some(Self::fold_on(id, run, entry)?);
+        }
+        Ok(run)
+    }
+
+    /// The state after one more entry.
+    pub fn fold_on(id: RunId, run: Option<Self>, entry: &Entry) -> Result<Self, BadEntry> {
+        let record = Record::of(entry)?;
+        let mut events = record.events.iter();
+        let mut run = match (run, events.len()) {
+            (Some(run), _) => run,
+            (None, 0) => return Err(BadEntry::NoBeginning { stream: entry.stream }),
+            (None, _) => Self::created(id, entry.at, &record.events[0]).inspect(|_| {
+                events.next();
+            })?,
+        };
+        for event in events {
+            run.apply(entry.at, event)?;
+        }
+        Ok(run)
+    }
+}
+
+/// What has to be committed for a decision; none where it changes nothing.
+pub fn item(before: Option<&Run>, command: &Command, decided: &Decided) -> Option<Item> {
+    let Decided { events, run: after } = decided;
+    if events.is_empty() {
+        return None;
+    }
+    let record = Record { place: before.map(Run::place).unwrap_or_default(), events: events.clone() };
+    let payload = serde_json::to_vec(&record).expect("events are plain data, and plain data is JSON");
+    Some(Item {
+        stream: after.id().into(),
+        expected_seq: before.map_or(0, Run::seq),
+        at: after.updated_at(),
+        events: u32::try_from(events.len()).expect("a command causes far fewer than four billion events"),
+        last_frame: after.last_frame(),
+        payload,
+        changes: changes(before, command, decided),
+    })
+}
+
+fn changes(before: Option<&Run>, command: &Command, decided: &Decided) -> Vec<Change> {
+    let Decided { events, run: after } = decided;
+    let mut changes = vec![Change::Run(row(after))];
+    if let Command::Create(create) = command {
+        let holder = |digest| Holder { run_id: after.id(), execution_id: None, digest };
+        if let Some(key) = &create.key {
+            let holder = holder(Some(key.digest.clone()));
+            changes.push(Change::Claimed(Claim { key: create_key(&key.key), holder }));
+        }
+        if let Some(continued) = &create.spec.continues {
+            let key = successor_key(continued.run_id);
+            changes.push(Change::Claimed(Claim { key, holder: holder(None) }));
+        }
+    }
+    for event in events {
+        match event {
+            Event::InteractionOpened { id, .. } => changes.extend(opened(after, *id)),
+            Event::InteractionAnswered { id, .. }
+            | Event::InteractionExpired { id, .. }
+            | Event::InteractionWithdrawn { id } => changes.push(Change::InteractionClosed(after.id(), *id)),
+            // Deadlines may have fallen away.
+            Event::ProcessLost => {
+                let open = after.open_interactions().map(|interaction| interaction.interaction_id);
+                changes.extend(open.filter_map(|id| opened(after, id)));
+            }
+            Event::Created(_)
+            | Event::StatusChanged { .. }
+            | Event::TurnStarted { .. }
+            | Event::Observed(_)
+            | Event::RepairStarted { .. }
+            | Event::Warned(_)
+            | Event::ContractCreated(_)
+            | Event::ContractChanged { .. }
+            | Event::ContractSettled { .. }
+            | Event::EndRequested(_)
+            | Event::ResultRecorded(_) => {}
+        }
+    }
+    contract_changes(before, after, &mut changes);
+    changes
+}
+
+fn opened(run: &Run, id: crate::InteractionId) -> Option<Change> {
+    let interaction = run.interaction(id).filter(|interaction| interaction.is_open())?;
+    Some(Change::InteractionOpened(OpenInteraction {
+        run_id: run.id(),
+        interaction_id: id,
+        question: interaction.question.clone(),
+        created_at: interaction.created_at,
+        deadline_at: interaction.deadline_at,
+    }))
+}
+
+/// Keys are freed before others are claimed, so that an edit to the same call does not stand in its own way.
+fn contract_changes(before: Option<&Run>, after: &Run, changes: &mut Vec<Change>) {
+    let mut claimed = Vec::new();
+    for contract in after.contracts() {
+        let earlier = before.and_then(|run| run.contract(contract.spec.execution_id));
+        if earlier.is_some_and(|earlier| earlier.updated_at == contract.updated_at && earlier == contract) {
+            continue;
+        }
+        changes.push(Change::Contract(contract.row(after.id())));
+        let held = earlier.is_some_and(crate::Contract::holds_its_key);
+        match (held, contract.holds_its_key()) {
+            (false, true) => claimed.push(Change::Claimed(contract.claim(after.id()))),
+            (true, false) => changes.push(Change::Released(contract.spec.claim_key())),
+            (true, true) | (false, false) => {}
+        }
+    }
+    changes.extend(claimed);
+}
+
+fn row(run: &Run) -> RunRow {
+    let spec = run.spec();
+    RunRow {
+        run_id: run.id(),
+        status: run.status(),
+        skill: spec.skill.clone(),
+        engine: spec.engine.clone(),
+        attempt_number: run.attempt_number(),
+        priority: spec.priority,
+        error_code: run.error().map(|error| error.code.to_string()),
+        seq: run.last_frame(),
+        created_at: run.created_at(),
+        updated_at: run.updated_at(),
+        labels: spec.labels.clone(),
+    }
+}
+
+/// `[frame, attempt, local]`: three numbers that stand in every entry, without their names.
+mod place_as_list {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Place;
+
+    pub(super) fn serialize<S: Serializer>(place: &Place, serializer: S) -> Result<S::Ok, S::Error> {
+        (place.frame, place.attempt, place.local).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
+        let (frame, attempt, local) = Deserialize::deserialize(deserializer)?;
+        Ok(Place { frame, attempt, local })
+    }
+}

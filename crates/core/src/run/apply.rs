@@ -1,0 +1,317 @@
+//! Adding one event up.
+
+use std::sync::Arc;
+
+use super::event::{ContractDetail, Event, Observation, TurnReason};
+use super::{Profile, Run, RunSpec, Strict, Usage};
+use crate::interaction::{Action, By, ByKind, Resolution, Subject};
+use crate::machine::Machine;
+use crate::{
+    Actor, Contract, ContractMachine, ExecutionId, Interaction, InteractionId, InteractionMachine,
+    InteractionStatus, InteractionTrigger, Outcome, RunId, RunMachine, RunStatus, RunTrigger, Timestamp,
+    Transition,
+};
+
+/// An event that does not follow from the ones before it: the journal was not written by this code, or was damaged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq} of {run} does not follow from the ones before it: {problem}")]
+pub struct BadEvent {
+    /// The run.
+    pub run: RunId,
+    /// The place of the event.
+    pub seq: u64,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Run {
+    /// The state after the first event.
+    pub fn created(id: RunId, at: Timestamp, event: &Event) -> Result<Self, BadEvent> {
+        match event {
+            Event::Created(spec) => Ok(Self::with_spec(id, at, spec)),
+            other => {
+                Err(BadEvent { run: id, seq: 1, problem: format!("it has to be `created`, not {other:?}") })
+            }
+        }
+    }
+
+    fn with_spec(id: RunId, at: Timestamp, spec: &RunSpec) -> Self {
+        Self {
+            id,
+            status: RunStatus::Queued,
+            created_at: at,
+            updated_at: at,
+            seq: 1,
+            frame: 0,
+            local_frame: 0,
+            message_frame: None,
+            attempt_number: 0,
+            attempts_counted: 0,
+            turn: 0,
+            repairs: 0,
+            restarts: 0,
+            interrupted: false,
+            auto_decisions: 0,
+            handle: spec.continues.as_ref().and_then(|continued| continued.handle.clone()),
+            process: None,
+            profile: spec.profile,
+            ending: None,
+            interactions: Vec::new(),
+            contracts: std::collections::BTreeMap::new(),
+            usage: Usage::default(),
+            warnings: Vec::new(),
+            result: None,
+            error: None,
+            spec: Arc::new(spec.clone()),
+        }
+    }
+
+    /// Adds one event up. What does not follow is refused and the state is of no further use.
+    pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), BadEvent> {
+        self.seq += 1;
+        self.updated_at = at;
+        self.add(at, event).map_err(|problem| BadEvent { run: self.id, seq: self.seq, problem })?;
+        let frames = crate::fcmp::frames(event);
+        self.frame += frames;
+        self.local_frame += frames;
+        if matches!(event, Event::Observed(Observation::Message { .. })) {
+            self.message_frame = Some(self.frame);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, at: Timestamp, event: &Event) -> Result<(), String> {
+        match event {
+            Event::Created(_) => return Err("a run is created once".to_owned()),
+            Event::StatusChanged { from, to, trigger, error } => {
+                self.move_status(*from, *to, *trigger)?;
+                self.error.clone_from(error);
+            }
+            Event::TurnStarted { attempt, reason, answers } => {
+                self.start_turn(*attempt, *reason);
+                for id in answers {
+                    self.interaction_mut(*id)?.taken_up = true;
+                }
+            }
+            Event::Observed(observation) => self.observe(observation),
+            Event::RepairStarted { repair, .. } => {
+                self.repairs = *repair;
+                self.message_frame = None;
+            }
+            Event::Warned(warning) => self.warnings.push(warning.clone()),
+            Event::InteractionOpened { id, subject, question, deadline_at } => {
+                if id.0 as usize != self.interactions.len() + 1 {
+                    return Err(format!("question {id} is not the next one"));
+                }
+                self.interactions.push(Interaction {
+                    interaction_id: *id,
+                    status: InteractionStatus::Open,
+                    attempt_number: self.attempt_number,
+                    subject: *subject,
+                    question: question.clone(),
+                    created_at: at,
+                    deadline_at: *deadline_at,
+                    resolution: None,
+                    taken_up: false,
+                });
+            }
+            Event::InteractionAnswered { id, response, action, by, key } => {
+                let actor = match by.kind {
+                    ByKind::User => Actor::User,
+                    ByKind::AutoDecide | ByKind::System => Actor::AutoDecide,
+                };
+                let resolution = Resolution {
+                    response: response.clone(),
+                    action: *action,
+                    at,
+                    by: by.clone(),
+                    key: key.clone(),
+                };
+                match self.resolve(*id, InteractionTrigger::Answer, actor, resolution)? {
+                    Subject::Turn if actor == Actor::AutoDecide => self.auto_decisions += 1,
+                    Subject::Approval(call) if *action == Some(Action::Approve) => {
+                        self.contract_mut(call)?.approved = true;
+                    }
+                    Subject::Turn | Subject::Approval(_) | Subject::Form(_) | Subject::Recovery(_) => {}
+                }
+            }
+            Event::InteractionExpired { id, response } => {
+                let resolution = Resolution {
+                    response: response.clone(),
+                    action: None,
+                    at,
+                    by: By::AUTO_DECIDE,
+                    key: None,
+                };
+                self.resolve(*id, InteractionTrigger::Expire, Actor::AutoDecide, resolution)?;
+            }
+            Event::InteractionWithdrawn { id } => {
+                let resolution = Resolution {
+                    response: serde_json::Value::Null,
+                    action: None,
+                    at,
+                    by: By::SYSTEM,
+                    key: None,
+                };
+                self.resolve(*id, InteractionTrigger::Withdraw, Actor::System, resolution)?;
+            }
+            Event::ContractCreated(spec) => {
+                let contract = Contract::new((**spec).clone(), self.attempt_number, at);
+                if self.contracts.insert(spec.execution_id, contract).is_some() {
+                    return Err(format!("there is a contract {} already", spec.execution_id));
+                }
+            }
+            Event::ContractChanged { id, from, to, trigger, actor, detail } => {
+                let transition = Transition { from: *from, to: *to, trigger: *trigger, actor: *actor, at };
+                self.change_contract(*id, transition, detail.as_ref())?;
+            }
+            Event::ContractSettled { id, happened, note, .. } => {
+                let contract = self.contract_mut(*id)?;
+                contract.outcome = Outcome::Settled { happened: *happened };
+                contract.updated_at = at;
+                if *happened {
+                    contract.result = note.clone().map(serde_json::Value::String);
+                }
+            }
+            Event::ProcessLost => {
+                self.process = None;
+                self.profile = Profile::Resumable;
+                // With the process nothing is held any more, so that only a person's answer ends the wait.
+                if self.spec.strict == Strict::On {
+                    for interaction in
+                        self.interactions.iter_mut().filter(|interaction| interaction.is_open())
+                    {
+                        interaction.deadline_at = None;
+                    }
+                }
+            }
+            Event::EndRequested(cause) => self.ending = Some(cause.clone()),
+            Event::ResultRecorded(result) => self.result = Some(result.clone()),
+        }
+        Ok(())
+    }
+
+    fn move_status(&mut self, from: RunStatus, to: RunStatus, trigger: RunTrigger) -> Result<(), String> {
+        if from != self.status {
+            return Err(format!("it moves from {from} and the run is {}", self.status));
+        }
+        let edge = RunMachine::edge(from, trigger).map_err(|refused| refused.to_string())?;
+        if edge.to != to {
+            return Err(format!("{trigger} leads to {}, not to {to}", edge.to));
+        }
+        self.status = to;
+        match trigger {
+            RunTrigger::RestartRequeued | RunTrigger::RestartNeedsInput => {
+                self.restarts += 1;
+                self.interrupted = true;
+            }
+            RunTrigger::TurnStarted
+            | RunTrigger::TurnNeedsInput
+            | RunTrigger::TurnSucceeded
+            | RunTrigger::TurnFailed
+            | RunTrigger::ReplyAccepted
+            | RunTrigger::AutoDecided
+            | RunTrigger::WaitTimedOut
+            | RunTrigger::ProcessLost
+            | RunTrigger::RunCanceled
+            | RunTrigger::RestartPreserveWaiting
+            | RunTrigger::RestartReconcileFailed => {}
+        }
+        // A resumable process ends with its turn, and every process with its run.
+        if to.is_terminal() || (to != RunStatus::Running && self.profile == Profile::Resumable) {
+            self.process = None;
+        }
+        Ok(())
+    }
+
+    fn start_turn(&mut self, attempt: u32, reason: TurnReason) {
+        self.turn += 1;
+        self.interrupted = false;
+        if attempt != self.attempt_number {
+            self.attempt_number = attempt;
+            self.local_frame = 0;
+            self.message_frame = None;
+            self.repairs = 0;
+            self.restarts = 0;
+        }
+        match reason {
+            TurnReason::First | TurnReason::Answer => self.attempts_counted += 1,
+            TurnReason::Settled | TurnReason::GoOn => {}
+        }
+    }
+
+    fn observe(&mut self, observation: &Observation) {
+        match observation {
+            Observation::Handle(handle) => self.handle = Some(handle.clone()),
+            Observation::Process(process) => self.process = Some(*process),
+            Observation::Usage(usage) => {
+                self.usage.input_tokens += usage.input_tokens;
+                self.usage.output_tokens += usage.output_tokens;
+                if let Some(cost) = usage.cost_usd {
+                    *self.usage.cost_usd.get_or_insert(0.0) += cost;
+                }
+            }
+            Observation::Message { .. }
+            | Observation::Reasoning { .. }
+            | Observation::ToolCall { .. }
+            | Observation::CommandExecution { .. } => {}
+        }
+    }
+
+    fn resolve(
+        &mut self,
+        id: InteractionId,
+        trigger: InteractionTrigger,
+        actor: Actor,
+        resolution: Resolution,
+    ) -> Result<Subject, String> {
+        let interaction = self.interaction_mut(id)?;
+        interaction.status = InteractionMachine::step(interaction.status, trigger, actor)
+            .map_err(|refused| refused.to_string())?;
+        interaction.resolution = Some(resolution);
+        Ok(interaction.subject)
+    }
+
+    fn change_contract(
+        &mut self,
+        id: ExecutionId,
+        transition: Transition,
+        detail: Option<&ContractDetail>,
+    ) -> Result<(), String> {
+        let Transition { from, to, trigger, actor, at } = transition;
+        let contract = self.contract_mut(id)?;
+        if contract.status != from {
+            return Err(format!("it moves {id} from {from}, which is {}", contract.status));
+        }
+        match ContractMachine::step(from, trigger, actor) {
+            Ok(next) if next == to => {}
+            Ok(next) => return Err(format!("{trigger} leads {id} to {next}, not to {to}")),
+            Err(refused) => return Err(refused.to_string()),
+        }
+        contract.status = to;
+        contract.updated_at = at;
+        contract.transitions.push(transition);
+        match detail {
+            None => {}
+            Some(ContractDetail::Dispatched) => contract.dispatched_at = Some(at),
+            Some(ContractDetail::Result(result)) => contract.result = Some(result.clone()),
+            Some(ContractDetail::Error(message)) => contract.error_message = Some(message.clone()),
+            Some(ContractDetail::Unknown(message)) => {
+                contract.error_message = Some(message.clone());
+                contract.outcome = Outcome::Unknown;
+            }
+        }
+        Ok(())
+    }
+
+    fn interaction_mut(&mut self, id: InteractionId) -> Result<&mut Interaction, String> {
+        let index = (id.0 as usize).checked_sub(1);
+        index
+            .and_then(|index| self.interactions.get_mut(index))
+            .ok_or_else(|| format!("there is no question {id}"))
+    }
+
+    fn contract_mut(&mut self, id: ExecutionId) -> Result<&mut Contract, String> {
+        self.contracts.get_mut(&id).ok_or_else(|| format!("there is no contract {id}"))
+    }
+}

@@ -1,0 +1,190 @@
+//! What follows from a command. One file for each kind of command.
+
+mod cancel;
+mod contract;
+mod create;
+mod end;
+mod expire;
+mod recover;
+mod reply;
+mod turn;
+
+use super::Run;
+use super::command::{Command, Known, create_key, successor_key};
+use super::event::{ContractDetail, Event};
+use super::refusal::Refusal;
+use crate::interaction::{Action, Subject};
+use crate::machine::Machine;
+use crate::{
+    Actor, ClaimKey, ContractMachine, ContractTrigger, ExecutionId, IdempotencyKey, InteractionId, Question,
+    RunError, RunId, RunMachine, RunTrigger, Timestamp, ToolCall,
+};
+
+/// What follows from a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// The facts, to be committed before anything is done about them. None where the command changes nothing, because
+    /// what it asks for is so already.
+    pub events: Vec<Event>,
+    /// The state with these facts.
+    pub run: Run,
+}
+
+impl Run {
+    /// Decides the creation of the run `id`.
+    pub fn create(id: RunId, command: &Command, known: &Known) -> Result<Decided, Refusal> {
+        match command {
+            Command::Create(create) => create::create(id, create, known),
+            Command::StartTurn
+            | Command::Observe { .. }
+            | Command::EndTurn { .. }
+            | Command::Reply(_)
+            | Command::Expire(_)
+            | Command::Cancel(_)
+            | Command::ReportProcessEnded { .. }
+            | Command::Recover(_)
+            | Command::RequestContract(_)
+            | Command::DispatchContract(_)
+            | Command::ReportContract { .. }
+            | Command::SettleContract { .. } => Err(Refusal::UnknownRun(id)),
+        }
+    }
+
+    /// Decides a command. The run itself does not change.
+    pub fn decide(&self, command: &Command, known: &Known) -> Result<Decided, Refusal> {
+        let mut draft = Draft::new(self, known);
+        match command {
+            Command::Create(_) => return Err(Refusal::RunExists(self.id)),
+            Command::StartTurn => turn::start(&mut draft)?,
+            Command::Observe { turn, observations } => turn::observe(&mut draft, *turn, observations)?,
+            Command::EndTurn { turn, end } => turn::end(&mut draft, *turn, end)?,
+            Command::Reply(reply) => reply::reply(&mut draft, reply)?,
+            Command::Expire(id) => expire::expire(&mut draft, *id)?,
+            Command::Cancel(by) => cancel::cancel(&mut draft, by)?,
+            Command::ReportProcessEnded { loadable } => cancel::process_ended(&mut draft, *loadable)?,
+            Command::Recover(survey) => recover::recover(&mut draft, *survey)?,
+            Command::RequestContract(request) => contract::request(&mut draft, request)?,
+            Command::DispatchContract(id) => contract::dispatch(&mut draft, *id)?,
+            Command::ReportContract { id, report } => contract::report(&mut draft, *id, report)?,
+            Command::SettleContract { id, happened, note, by } => {
+                contract::settle(&mut draft, *id, *happened, note.as_ref(), by)?;
+            }
+        }
+        Ok(Decided { events: draft.events, run: draft.run })
+    }
+
+    /// The keys that a command wants to hold, so that whoever decides it can find out who holds them.
+    pub fn wants(run: Option<&Self>, command: &Command) -> Vec<ClaimKey> {
+        match command {
+            Command::Create(create) => {
+                let key = create.key.iter().map(|key| create_key(&key.key));
+                let successor = create.spec.continues.iter().map(|continued| successor_key(continued.run_id));
+                key.chain(successor).collect()
+            }
+            Command::RequestContract(request) if request.spec.irreversible => vec![request.spec.claim_key()],
+            Command::Reply(reply) if reply.action == Some(Action::Edit) => run
+                .and_then(|run| edited(run, reply.interaction_id, reply.edited_id, &reply.response))
+                .filter(|spec| spec.irreversible)
+                .map(|spec| spec.claim_key())
+                .into_iter()
+                .collect(),
+            Command::RequestContract(_)
+            | Command::Reply(_)
+            | Command::StartTurn
+            | Command::Observe { .. }
+            | Command::EndTurn { .. }
+            | Command::Expire(_)
+            | Command::Cancel(_)
+            | Command::ReportProcessEnded { .. }
+            | Command::Recover(_)
+            | Command::DispatchContract(_)
+            | Command::ReportContract { .. }
+            | Command::SettleContract { .. } => Vec::new(),
+        }
+    }
+}
+
+/// The contract that an approval's call becomes when a person gives it other arguments.
+fn edited(
+    run: &Run,
+    interaction: InteractionId,
+    id: ExecutionId,
+    arguments: &serde_json::Value,
+) -> Option<crate::ContractSpec> {
+    let Subject::Approval(original) = run.interaction(interaction)?.subject else { return None };
+    let spec = &run.contract(original)?.spec;
+    let crate::ContractAction::ToolCall(call) = &spec.action else { return None };
+    let call = ToolCall { arguments: arguments.clone(), ..call.clone() };
+    Some(crate::ContractSpec {
+        execution_id: id,
+        idempotency_key: IdempotencyKey::of(&call.service, &call.method, &call.arguments),
+        action: crate::ContractAction::ToolCall(call),
+        edited_from: Some(original),
+        ..spec.clone()
+    })
+}
+
+/// A decision in the making: the state so far, and the events that made it so.
+struct Draft<'a> {
+    run: Run,
+    events: Vec<Event>,
+    known: &'a Known,
+}
+
+impl<'a> Draft<'a> {
+    fn new(run: &Run, known: &'a Known) -> Self {
+        Self { run: run.clone(), events: Vec::new(), known }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.known.now
+    }
+
+    /// Adds an event to the decision and to the state.
+    fn emit(&mut self, event: Event) {
+        self.run
+            .apply(self.known.now, &event)
+            .expect("an event that follows from a state applies to that state");
+        self.events.push(event);
+    }
+
+    /// Moves the run, or refuses.
+    fn step(&mut self, trigger: RunTrigger, actor: Actor) -> Result<(), Refusal> {
+        self.step_with(trigger, actor, None)
+    }
+
+    fn step_with(
+        &mut self,
+        trigger: RunTrigger,
+        actor: Actor,
+        error: Option<RunError>,
+    ) -> Result<(), Refusal> {
+        let from = self.run.status;
+        let to = RunMachine::step(from, trigger, actor)?;
+        self.emit(Event::StatusChanged { from, to, trigger, error });
+        Ok(())
+    }
+
+    /// Moves a contract, or refuses.
+    fn step_contract(
+        &mut self,
+        id: ExecutionId,
+        trigger: ContractTrigger,
+        actor: Actor,
+        detail: Option<ContractDetail>,
+    ) -> Result<(), Refusal> {
+        let from = self.run.contract(id).ok_or(Refusal::UnknownContract(id))?.status;
+        let to = ContractMachine::step(from, trigger, actor)?;
+        self.emit(Event::ContractChanged { id, from, to, trigger, actor, detail });
+        Ok(())
+    }
+
+    /// Asks a person.
+    fn open(&mut self, subject: Subject, question: Question) -> InteractionId {
+        let id =
+            InteractionId(u32::try_from(self.run.interactions.len()).unwrap_or(u32::MAX).saturating_add(1));
+        let deadline_at = expire::deadline(&self.run, subject, self.now());
+        self.emit(Event::InteractionOpened { id, subject, question, deadline_at });
+        id
+    }
+}

@@ -1,0 +1,110 @@
+//! Contracts: recorded before anything happens, dispatched after the commit, and ended once.
+
+use super::super::command::{ContractReport, RequestContract};
+use super::super::event::{ContractDetail, Event};
+use super::{Draft, Refusal};
+use crate::interaction::{By, Subject};
+use crate::{
+    Actor, ContractAction, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode, Outcome,
+};
+
+/// Records an effect, and puts it to a person where one has to allow it.
+pub(super) fn request(draft: &mut Draft, request: &RequestContract) -> Result<(), Refusal> {
+    super::turn::fence(&draft.run, request.turn)?;
+    let id = request.spec.execution_id;
+    record(draft, request.spec.clone())?;
+    let (subject, question, asker) = match (&request.spec.action, &request.approval) {
+        (ContractAction::EcsRequest(question), _) => (Subject::Form(id), question, Actor::EcsNode),
+        (ContractAction::ToolCall(_), Some(question)) => (Subject::Approval(id), question, Actor::ToolNode),
+        (ContractAction::ToolCall(_), None) => return Ok(()),
+    };
+    draft.step_contract(id, ContractTrigger::Start, asker, None)?;
+    let alone = matches!(subject, Subject::Form(_)) && draft.run.spec.execution_mode == ExecutionMode::Auto;
+    if alone {
+        return answer_alone(draft, id, question);
+    }
+    draft.step_contract(id, ContractTrigger::Suspend, asker, None)?;
+    draft.open(subject, question.clone());
+    Ok(())
+}
+
+/// In auto mode nobody fills in a form: it gets its default, or no answer at all.
+fn answer_alone(draft: &mut Draft, id: ExecutionId, question: &crate::Question) -> Result<(), Refusal> {
+    match &question.default {
+        Some(default) => {
+            let result = ContractDetail::Result(default.clone());
+            draft.step_contract(id, ContractTrigger::Succeed, Actor::AutoDecide, Some(result))
+        }
+        None => {
+            let error =
+                ContractDetail::Error("nobody is asked in auto mode, and there is no default".to_owned());
+            draft.step_contract(id, ContractTrigger::Reject, Actor::AutoDecide, Some(error))
+        }
+    }
+}
+
+/// Writes a contract down, unless the same irreversible effect may have happened.
+pub(super) fn record(draft: &mut Draft, spec: ContractSpec) -> Result<(), Refusal> {
+    if draft.run.contract(spec.execution_id).is_some() {
+        return Err(Refusal::ContractExists(spec.execution_id));
+    }
+    if spec.irreversible
+        && let Some(holder) = draft.known.holder(&spec.claim_key())
+    {
+        return Err(Refusal::Held(holder.clone()));
+    }
+    draft.emit(Event::ContractCreated(Box::new(spec)));
+    Ok(())
+}
+
+/// The call is made right after this commit.
+pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal> {
+    let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
+    let trigger = match contract.status {
+        ContractStatus::Waiting if !contract.approved => return Err(Refusal::NotApproved(id)),
+        ContractStatus::Waiting => ContractTrigger::Resume,
+        ContractStatus::Pending
+        | ContractStatus::Running
+        | ContractStatus::Completed
+        | ContractStatus::Failed
+        | ContractStatus::Rejected
+        | ContractStatus::Cancelled => ContractTrigger::Start,
+    };
+    draft.step_contract(id, trigger, Actor::ToolNode, Some(ContractDetail::Dispatched))
+}
+
+/// The call is over.
+pub(super) fn report(draft: &mut Draft, id: ExecutionId, report: &ContractReport) -> Result<(), Refusal> {
+    let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
+    let (trigger, detail) = match report {
+        ContractReport::Succeeded(result) => {
+            (ContractTrigger::Succeed, ContractDetail::Result(result.clone()))
+        }
+        ContractReport::Failed(message) => (ContractTrigger::Fail, ContractDetail::Error(message.clone())),
+        ContractReport::Rejected(message) => {
+            (ContractTrigger::Reject, ContractDetail::Error(message.clone()))
+        }
+        // Only what must not be repeated has to stay in doubt; the rest is simply tried again.
+        ContractReport::Lost(message) if contract.is_in_doubt() => {
+            (ContractTrigger::Fail, ContractDetail::Unknown(message.clone()))
+        }
+        ContractReport::Lost(message) => (ContractTrigger::Fail, ContractDetail::Error(message.clone())),
+    };
+    draft.step_contract(id, trigger, Actor::ToolNode, Some(detail))
+}
+
+/// A person says what became of a call whose result was lost.
+pub(super) fn settle(
+    draft: &mut Draft,
+    id: ExecutionId,
+    happened: bool,
+    note: Option<&String>,
+    by: &By,
+) -> Result<(), Refusal> {
+    let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
+    if contract.outcome != Outcome::Unknown {
+        return Err(Refusal::NothingToSettle(id));
+    }
+    draft.emit(Event::ContractSettled { id, happened, note: note.cloned(), by: by.clone() });
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! After a restart: whatever the journal says is what may have happened.
+
+use super::super::RESTARTS_MAX;
+use super::super::Run;
+use super::super::command::Survey;
+use super::super::event::{ContractDetail, Event};
+use super::super::spec::ResumesBy;
+use super::{Draft, Refusal, end};
+use crate::interaction::Subject;
+use crate::{Actor, ContractStatus, ContractTrigger, ErrorCode, RunError, RunStatus, RunTrigger, recovery};
+
+/// Puts a run right whose owner was stopped. No process of it is left: the ones that were have been ended.
+pub(super) fn recover(draft: &mut Draft, survey: Survey) -> Result<(), Refusal> {
+    match draft.run.status {
+        RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled => return Ok(()),
+        RunStatus::Queued | RunStatus::Running | RunStatus::WaitingUser => {}
+    }
+    if draft.run.ending.is_some() {
+        return end::complete(draft);
+    }
+    if let Some(error) = obstacle(&draft.run, survey) {
+        return end::finish_with(draft, RunTrigger::RestartReconcileFailed, Actor::Recovery, Some(error));
+    }
+    if draft.run.stays() {
+        draft.emit(Event::ProcessLost);
+    }
+    match draft.run.status {
+        RunStatus::WaitingUser => draft.step(RunTrigger::RestartPreserveWaiting, Actor::Recovery),
+        RunStatus::Running => take_up(draft),
+        RunStatus::Queued | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled => Ok(()),
+    }
+}
+
+/// Why the run cannot go on.
+fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
+    let is_waiting = run.status == RunStatus::WaitingUser;
+    let interrupted = |message: &str| {
+        // A run that only waits was not interrupted: what it lost is the way back into its conversation.
+        let code = if is_waiting { ErrorCode::SessionResumeFailed } else { ErrorCode::RestartInterrupted };
+        Some(RunError { code, message: message.to_owned() })
+    };
+    if !survey.engine {
+        return interrupted(&format!(
+            "after a restart the engine `{}` is not there any more",
+            run.spec.engine
+        ));
+    }
+    if !survey.workspace {
+        return interrupted("after a restart the workspace is not there any more");
+    }
+    if run.status == RunStatus::Running && run.restarts >= RESTARTS_MAX {
+        return interrupted(&format!("the attempt was interrupted by {} restarts", RESTARTS_MAX + 1));
+    }
+    if run.spec.resumes_by == ResumesBy::Journal || run.turn == 0 {
+        return None;
+    }
+    match run.handle {
+        Some(_) if survey.handle => None,
+        Some(_) => Some(RunError {
+            code: ErrorCode::SessionResumeFailed,
+            message: "after a restart the agent does not know its conversation any more".to_owned(),
+        }),
+        None if run.status != RunStatus::Running => Some(RunError {
+            code: ErrorCode::SessionResumeFailed,
+            message: "after a restart there is no handle to resume the conversation by".to_owned(),
+        }),
+        None if was_dispatched(run) => {
+            interrupted("the turn was cut off after it had begun a call, and left no handle to go on by")
+        }
+        None => None,
+    }
+}
+
+/// Something of the current attempt may have had its effect, so that the turn must not simply begin again.
+fn was_dispatched(run: &Run) -> bool {
+    run.contracts()
+        .any(|contract| contract.attempt_number == run.attempt_number && contract.dispatched_at.is_some())
+}
+
+/// The turn was cut off. Calls in flight are settled first: by a person, where they must not be repeated.
+fn take_up(draft: &mut Draft) -> Result<(), Refusal> {
+    let begun: Vec<_> = draft
+        .run
+        .contracts()
+        .filter(|contract| !contract.status.is_terminal())
+        .map(|contract| (contract.spec.execution_id, contract.status, contract.is_in_doubt()))
+        .collect();
+    let mut in_doubt = Vec::new();
+    for (id, status, doubt) in begun {
+        match status {
+            ContractStatus::Running if doubt => {
+                draft.step_contract(id, ContractTrigger::Suspend, Actor::Recovery, None)?;
+                in_doubt.push(id);
+            }
+            ContractStatus::Running => {
+                let error = ContractDetail::Error("interrupted by a restart".to_owned());
+                draft.step_contract(id, ContractTrigger::Fail, Actor::Recovery, Some(error))?;
+            }
+            // Nobody is left who would dispatch it: the agent's call died with its process.
+            ContractStatus::Pending
+                if draft.run.spec.resumes_by == ResumesBy::Handle && !approved(&draft.run, id) =>
+            {
+                draft.step_contract(id, ContractTrigger::Start, Actor::Recovery, None)?;
+                let error = ContractDetail::Error("interrupted by a restart before it began".to_owned());
+                draft.step_contract(id, ContractTrigger::Cancel, Actor::Recovery, Some(error))?;
+            }
+            ContractStatus::Pending
+            | ContractStatus::Waiting
+            | ContractStatus::Completed
+            | ContractStatus::Failed
+            | ContractStatus::Rejected
+            | ContractStatus::Cancelled => {}
+        }
+    }
+    if in_doubt.is_empty() {
+        return draft.step(RunTrigger::RestartRequeued, Actor::Recovery);
+    }
+    for id in in_doubt {
+        let question = draft.run.contract(id).map(recovery::question).ok_or(Refusal::UnknownContract(id))?;
+        draft.open(Subject::Recovery(id), question);
+    }
+    draft.step(RunTrigger::RestartNeedsInput, Actor::Recovery)
+}
+
+fn approved(run: &Run, id: crate::ExecutionId) -> bool {
+    run.contract(id).is_some_and(|contract| contract.approved)
+}

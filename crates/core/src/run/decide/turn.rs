@@ -1,0 +1,193 @@
+//! A turn: its start, what it shows, and what its end means.
+
+use super::super::Run;
+use super::super::command::TurnEnd;
+use super::super::event::{EndCause, Event, Observation, TurnReason};
+use super::super::spec::ResumesBy;
+use super::{Draft, Refusal, end};
+use crate::completion::{Rules, Verdict, verdict};
+use crate::interaction::{By, ByKind, Subject};
+use crate::{
+    Actor, ContractStatus, ErrorCode, InteractionId, Question, RunError, RunStatus, RunTrigger, Warning,
+};
+
+/// A slot is free: the engine gets its next turn, and with it every answer that no turn was given yet.
+pub(super) fn start(draft: &mut Draft) -> Result<(), Refusal> {
+    if draft.run.ending.is_some() {
+        return Err(Refusal::Ending);
+    }
+    let answers: Vec<InteractionId> =
+        draft.run.unused_answers().map(|interaction| interaction.interaction_id).collect();
+    let reason = reason(&draft.run);
+    let attempt = draft.run.attempt_number + u32::from(opens_an_attempt(&draft.run, reason));
+    draft.emit(Event::TurnStarted { attempt, reason, answers });
+    draft.step(RunTrigger::TurnStarted, Actor::Scheduler)
+}
+
+fn reason(run: &Run) -> TurnReason {
+    if run.turn == 0 {
+        return TurnReason::First;
+    }
+    if run.interrupted {
+        return TurnReason::GoOn;
+    }
+    let settled_only = run.unused_answers().all(|interaction| interaction.subject != Subject::Turn);
+    if settled_only { TurnReason::Settled } else { TurnReason::Answer }
+}
+
+/// An attempt is one turn as the engine sees it. Settling contracts is none for an engine that goes on in its own turn.
+fn opens_an_attempt(run: &Run, reason: TurnReason) -> bool {
+    match reason {
+        TurnReason::First | TurnReason::Answer => true,
+        TurnReason::Settled => run.spec.resumes_by == ResumesBy::Handle,
+        TurnReason::GoOn => false,
+    }
+}
+
+/// Reports from a turn that is over are dropped: the run has moved on without them.
+pub(super) fn fence(run: &Run, turn: u32) -> Result<(), Refusal> {
+    if run.status == RunStatus::Running && run.turn == turn {
+        Ok(())
+    } else {
+        Err(Refusal::Stale { given: turn, current: run.turn })
+    }
+}
+
+/// Writes down what the engine shows.
+pub(super) fn observe(draft: &mut Draft, turn: u32, observations: &[Observation]) -> Result<(), Refusal> {
+    fence(&draft.run, turn)?;
+    for observation in observations {
+        let is_news = match observation {
+            // Agents repeat their handle on every line; one fact is enough.
+            Observation::Handle(handle) => draft.run.handle() != Some(handle),
+            Observation::Process(process) => draft.run.process != Some(*process),
+            Observation::Message { .. }
+            | Observation::Reasoning { .. }
+            | Observation::ToolCall { .. }
+            | Observation::CommandExecution { .. }
+            | Observation::Usage(_) => true,
+        };
+        if is_news {
+            draft.emit(Event::Observed(observation.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The turn is over. A run that was canceled meanwhile is canceled, whatever its turn came to.
+pub(super) fn end(draft: &mut Draft, turn: u32, how: &TurnEnd) -> Result<(), Refusal> {
+    fence(&draft.run, turn)?;
+    if draft.run.ending.is_some() {
+        return end::complete(draft);
+    }
+    let evidence = match how {
+        TurnEnd::Completed(evidence) => evidence,
+        TurnEnd::Suspended => return suspend(draft, None),
+        TurnEnd::Failed(error) => return end::request(draft, EndCause::TurnFailed(error.clone())),
+    };
+    match verdict(&rules(&draft.run), evidence) {
+        Verdict::Succeeded { output, warnings } => {
+            warn(draft, warnings);
+            draft.emit(Event::ResultRecorded(output));
+            end::request(draft, EndCause::TurnSucceeded)
+        }
+        Verdict::NeedsInput { question, warnings } => {
+            warn(draft, warnings);
+            suspend(draft, question)
+        }
+        Verdict::AutoDecide { question, warnings } => {
+            warn(draft, warnings);
+            auto_decide(draft, question)
+        }
+        Verdict::Repair { problem } => {
+            let repair = draft.run.repairs + 1;
+            let supersedes = draft.run.message_frame;
+            draft.emit(Event::RepairStarted { repair, problem, supersedes });
+            Ok(())
+        }
+        Verdict::Failed { code, message } => {
+            end::request(draft, EndCause::TurnFailed(RunError { code, message }))
+        }
+    }
+}
+
+fn rules(run: &Run) -> Rules {
+    Rules {
+        mode: run.spec.execution_mode,
+        attempt_counted: run.attempts_counted,
+        max_attempt: run.spec.max_attempt,
+        repairs: run.repairs,
+        repair_limit: run.spec.repair_limit,
+        open_questions: run.open_interactions().count() + approved_calls(run),
+        auto_decisions: run.auto_decisions,
+    }
+}
+
+/// Calls that a person allowed and that were not made yet. Until they are, the run is not done.
+fn approved_calls(run: &Run) -> usize {
+    run.contracts()
+        .filter(|contract| contract.approved)
+        .filter(|contract| match contract.status {
+            ContractStatus::Pending | ContractStatus::Waiting => true,
+            ContractStatus::Running
+            | ContractStatus::Completed
+            | ContractStatus::Failed
+            | ContractStatus::Rejected
+            | ContractStatus::Cancelled => false,
+        })
+        .count()
+}
+
+fn warn(draft: &mut Draft, warnings: Vec<Warning>) {
+    for warning in warnings {
+        draft.emit(Event::Warned(warning));
+    }
+}
+
+/// The turn is over and the run waits, unless an answer came while the turn was still going on.
+fn suspend(draft: &mut Draft, question: Option<Question>) -> Result<(), Refusal> {
+    if !can_go_on_later(&draft.run) {
+        let error = RunError {
+            code: ErrorCode::SessionResumeFailed,
+            message: "the turn needs input, but the agent left no handle to resume its conversation by"
+                .to_owned(),
+        };
+        return end::request(draft, EndCause::TurnFailed(error));
+    }
+    if let Some(question) = question {
+        draft.open(Subject::Turn, question);
+    }
+    let answered = draft.run.unused_answers().next().map(answered_by);
+    if answered.is_none() && draft.run.open_interactions().next().is_none() {
+        let error = RunError {
+            code: ErrorCode::Internal,
+            message: "the engine suspended its turn with nothing to wait for".to_owned(),
+        };
+        return end::request(draft, EndCause::TurnFailed(error));
+    }
+    draft.step(RunTrigger::TurnNeedsInput, Actor::Engine)?;
+    match answered {
+        Some(ByKind::User) => draft.step(RunTrigger::ReplyAccepted, Actor::User),
+        Some(ByKind::AutoDecide | ByKind::System) => draft.step(RunTrigger::AutoDecided, Actor::AutoDecide),
+        None => Ok(()),
+    }
+}
+
+fn answered_by(interaction: &crate::Interaction) -> ByKind {
+    interaction.resolution.as_ref().map_or(ByKind::System, |resolution| resolution.by.kind)
+}
+
+/// In auto mode nobody is waited for: the question is asked and decided in the same commit.
+fn auto_decide(draft: &mut Draft, question: Question) -> Result<(), Refusal> {
+    let response = question.default_answer();
+    suspend(draft, Some(question))?;
+    let waits_for = draft.run.open_interactions().next().map(|interaction| interaction.interaction_id);
+    let Some(id) = waits_for else { return Ok(()) };
+    draft.emit(Event::InteractionAnswered { id, response, action: None, by: By::AUTO_DECIDE, key: None });
+    draft.step(RunTrigger::AutoDecided, Actor::AutoDecide)
+}
+
+/// Whether there is a way back into the conversation once this turn's process is gone.
+fn can_go_on_later(run: &Run) -> bool {
+    run.spec.resumes_by == ResumesBy::Journal || run.handle.is_some() || run.stays()
+}
