@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::for_each_machine;
 use crate::machine::{Machine, State, Trigger};
-use crate::machines::for_each_machine;
 
 /// One machine, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -32,6 +32,7 @@ mod recovery;
 pub mod reply;
 mod run;
 mod schema;
+pub mod statechart;
 mod time;
 
 pub use actor::Actor;

@@ -23,6 +23,10 @@ pub use run::{RunMachine, RunStatus, RunTrigger};
 pub use topic::{TopicMachine, TopicStatus, TopicTrigger};
 
 /// Calls a macro with the list of all machines, so that whatever is done for each of them forgets none.
+///
+/// Exported for the tests, which check each machine by its types.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! for_each_machine {
     ($callback:ident) => {
         $callback! {
@@ -38,4 +42,3 @@ macro_rules! for_each_machine {
         }
     };
 }
-pub(crate) use for_each_machine;
