@@ -1,0 +1,6 @@
+//! Tests of the core from outside, in one binary.
+
+mod geometry;
+mod ledger;
+mod machines;
+mod statechart;
