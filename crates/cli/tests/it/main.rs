@@ -1,0 +1,41 @@
+//! The binary, as a person at a shell or a script sees it.
+
+mod statechart;
+
+use assert_cmd::Command;
+
+/// The binary with these arguments, in an environment that asks for nothing.
+fn adjourn(arguments: &[&str]) -> Command {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("adjourn");
+    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+/// What it prints on stdout, once it succeeded in silence otherwise.
+fn stdout(arguments: &[&str]) -> String {
+    let assert = adjourn(arguments).assert().success().stderr("");
+    String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
+}
+
+/// What it complains about on stderr, once it called that wrong use.
+fn wrong_use(arguments: &[&str]) -> String {
+    let assert = adjourn(arguments).assert().code(2).stdout("");
+    String::from_utf8(assert.get_output().stderr.clone()).expect("output is UTF-8")
+}
+
+#[test]
+fn the_version_is_one_line() {
+    assert_eq!(stdout(&["--version"]), format!("adjourn {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn help_says_what_it_is_and_lists_the_commands() {
+    let help = stdout(&["--help"]);
+    assert!(help.starts_with("Runs agent work that has to stop and ask."), "{help}");
+    assert!(help.contains("\n  statechart  "), "{help}");
+}
+
+#[test]
+fn without_a_command_the_help_is_shown_as_wrong_use() {
+    assert!(wrong_use(&[]).contains("Usage: adjourn [OPTIONS] <COMMAND>"));
+}
