@@ -20,7 +20,11 @@ pub(crate) struct Options {
 pub(crate) type Documents = Vec<(PathBuf, String)>;
 
 /// Everything that is generated. A new kind of document is a new line.
-const GENERATORS: &[fn() -> Result<Documents>] = &[ledger::documents];
+const GENERATORS: &[fn() -> Result<Documents>] = &[ledger::documents, statecharts];
+
+fn statecharts() -> Result<Documents> {
+    Ok(adjourn_core::statechart::documents().into_iter().map(|(path, text)| (path.into(), text)).collect())
+}
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     if options.check { check() } else { write() }
