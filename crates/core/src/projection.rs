@@ -17,6 +17,15 @@ pub struct Record {
     pub events: Vec<Event>,
 }
 
+/// A [`Record`] that is only written and so need not own its events.
+#[derive(Serialize)]
+struct RecordToWrite<'a> {
+    #[serde(rename = "p", with = "place_as_list")]
+    place: Place,
+    #[serde(rename = "e")]
+    events: &'a [Event],
+}
+
 /// A payload that is not a record.
 #[derive(Debug, thiserror::Error)]
 pub enum BadEntry {
@@ -94,7 +103,7 @@ pub fn item(before: Option<&Run>, command: &Command, decided: &Decided) -> Optio
     if events.is_empty() {
         return None;
     }
-    let record = Record { place: before.map(Run::place).unwrap_or_default(), events: events.clone() };
+    let record = RecordToWrite { place: before.map(Run::place).unwrap_or_default(), events };
     let payload = serde_json::to_vec(&record).expect("events are plain data, and plain data is JSON");
     Some(Item {
         stream: after.id().into(),

@@ -5,7 +5,11 @@
 //! into an event.
 
 mod contract;
+pub mod decider;
 mod error;
+mod journal;
 
 pub use contract::{After, Conflict, Outcome, RunFilter, Store};
+pub use decider::{Accepted, Answer, Decider, Denied, Request};
 pub use error::Error;
+pub use journal::{Journal, JournalThreads};

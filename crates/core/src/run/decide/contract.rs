@@ -5,7 +5,8 @@ use super::super::event::{ContractDetail, Event};
 use super::{Draft, Refusal};
 use crate::interaction::{By, Subject};
 use crate::{
-    Actor, ContractAction, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode, Outcome,
+    Actor, ContractAction, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode, Holder,
+    Outcome,
 };
 
 /// Records an effect, and puts it to a person where one has to allow it.
@@ -49,12 +50,20 @@ pub(super) fn record(draft: &mut Draft, spec: ContractSpec) -> Result<(), Refusa
         return Err(Refusal::ContractExists(spec.execution_id));
     }
     if spec.irreversible
-        && let Some(holder) = draft.known.holder(&spec.claim_key())
+        && let Some(holder) = holder(draft, &spec)
     {
-        return Err(Refusal::Held(holder.clone()));
+        return Err(Refusal::Held(holder));
     }
     draft.emit(Event::ContractCreated(Box::new(spec)));
     Ok(())
+}
+
+/// Who holds the contract's key: of its own run the state knows best, of others only what is committed counts.
+fn holder(draft: &Draft, spec: &ContractSpec) -> Option<Holder> {
+    let key = spec.claim_key();
+    let own = draft.run.contracts().find(|other| other.holds_its_key() && other.spec.claim_key() == key);
+    let others = draft.known.holder(&key).filter(|holder| holder.run_id != draft.run.id());
+    own.map(|contract| contract.claim(draft.run.id()).holder).or_else(|| others.cloned())
 }
 
 /// The call is made right after this commit.

@@ -1,0 +1,313 @@
+//! The decider: takes commands in order, decides them on warm state, and answers after the commit.
+//!
+//! It is a step function and does nothing by itself. [`offer`](Decider::offer) decides a request into the open batch,
+//! [`submit`](Decider::submit) hands out the batch to be committed, [`settle`](Decider::settle) takes the outcome.
+//! While one batch is being committed the next one is decided, on states that are not durable yet. If such a state
+//! never becomes durable, everything that was decided on it is decided again, and nobody has been told anything.
+
+mod batch;
+mod warm;
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use adjourn_core::{Command, Decided, Event, Item, Known, Refusal, Run, RunId, Timestamp, item};
+
+use self::batch::{Batch, Decision};
+use self::warm::Warm;
+use crate::{After, Error, Outcome, Store};
+
+/// Entries that are read at once when a run's state is loaded: most runs have fewer, and a long one comes in pages
+/// of some hundred kilobytes.
+const LOAD_PAGE_ENTRIES: usize = 256;
+
+/// How often a request is decided again because another writer was faster.
+///
+/// Within one process nobody is; between processes that share a store, each loss means that somebody else won.
+const RETRIES_MAX: u32 = 16;
+
+/// Something asked of a run, and the ticket that its answer goes to.
+#[derive(Debug)]
+pub struct Request<T> {
+    /// The run.
+    pub run_id: RunId,
+    /// What is asked.
+    pub command: Command,
+    /// When it was asked.
+    pub at: Timestamp,
+    /// Who gets the answer.
+    pub ticket: T,
+}
+
+/// What a request came to, told after it is durable.
+pub type Answer = Result<Accepted, Denied>;
+
+/// A command that was accepted and is durable.
+#[derive(Debug, Clone)]
+pub struct Accepted {
+    /// The run with it.
+    pub run: Arc<Run>,
+    /// What it changed; nothing where it was so already.
+    pub events: Vec<Event>,
+    /// The position of the last of the events; 0 where there is none.
+    pub position: u64,
+}
+
+/// A command that changed nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Denied {
+    /// The rules do not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The journal could not take it. It may later.
+    #[error(transparent)]
+    Failed(#[from] Arc<Error>),
+}
+
+impl From<Error> for Denied {
+    fn from(error: Error) -> Self {
+        Self::Failed(Arc::new(error))
+    }
+}
+
+/// Decides commands in order. See the [module](self).
+pub struct Decider<T> {
+    store: Arc<dyn Store>,
+    /// The states that were used last, durable or not.
+    warm: Warm,
+    /// What was decided and waits to be committed.
+    open: Batch<T>,
+    /// What is being committed.
+    in_flight: Option<Batch<T>>,
+    /// Answers that may be told.
+    answers: VecDeque<(T, Answer)>,
+}
+
+impl<T> Decider<T> {
+    /// A decider over `store` that keeps up to `warm_max` states that it may forget.
+    pub fn new(store: Arc<dyn Store>, warm_max: usize) -> Self {
+        Self {
+            store,
+            warm: Warm::new(warm_max),
+            open: Batch::new(),
+            in_flight: None,
+            answers: VecDeque::new(),
+        }
+    }
+
+    /// Decides a request. Its answer comes when everything it was decided on is durable.
+    pub fn offer(&mut self, request: Request<T>) {
+        self.decide(request, 0);
+    }
+
+    /// How many decisions wait to be committed.
+    pub fn open_len(&self) -> usize {
+        self.open.decisions.len()
+    }
+
+    /// Whether a batch is being committed.
+    pub fn is_committing(&self) -> bool {
+        self.in_flight.is_some()
+    }
+
+    /// The items to commit now: none while others are being committed, or when there is nothing to commit.
+    pub fn submit(&mut self) -> Option<Arc<[Item]>> {
+        if self.in_flight.is_some() {
+            return None;
+        }
+        let mut batch = std::mem::replace(&mut self.open, Batch::new());
+        let items: Arc<[Item]> = std::mem::take(&mut batch.items).into();
+        if items.is_empty() {
+            // Nothing is in flight, so whatever these were decided on is durable.
+            self.answers.extend(batch.decisions.into_iter().map(Decision::into_answer));
+            return None;
+        }
+        self.in_flight = Some(batch);
+        Some(items)
+    }
+
+    /// Takes the outcome of the batch that was submitted.
+    pub fn settle(&mut self, outcome: Result<Vec<Outcome>, Error>) {
+        let Some(batch) = self.in_flight.take() else { return };
+        let mut again = Vec::new();
+        match outcome {
+            Ok(outcomes) => {
+                assert_eq!(outcomes.len(), batch.item_count, "a store answers for each item");
+                self.settle_committed(batch, &outcomes, &mut again);
+            }
+            Err(error) => self.settle_failed(batch, &Arc::new(error), &mut again),
+        }
+        if !again.is_empty() || self.open_depends_on_forgotten() {
+            self.decide_again(again);
+        }
+    }
+
+    /// The answers that may be told now.
+    pub fn take_answers(&mut self) -> impl Iterator<Item = (T, Answer)> {
+        self.answers.drain(..)
+    }
+
+    fn settle_committed(&mut self, batch: Batch<T>, outcomes: &[Outcome], again: &mut Vec<Decision<T>>) {
+        let mut refused = HashSet::new();
+        for mut decision in batch.decisions {
+            let run_id = decision.request.run_id;
+            match decision.item.map(|index| &outcomes[index]) {
+                Some(Outcome::Accepted { position }) => {
+                    decision.set_position(*position);
+                    self.warm.made_durable(run_id);
+                    self.answers.push_back(decision.into_answer());
+                }
+                Some(Outcome::Refused(_)) => {
+                    refused.insert(run_id);
+                    self.warm.forget(run_id);
+                    again.push(decision);
+                }
+                None if refused.contains(&run_id) => again.push(decision),
+                None => self.answers.push_back(decision.into_answer()),
+            }
+        }
+    }
+
+    /// Nothing of the batch is there: whoever asked is told, and its states are forgotten.
+    fn settle_failed(&mut self, batch: Batch<T>, error: &Arc<Error>, again: &mut Vec<Decision<T>>) {
+        for decision in batch.decisions {
+            self.warm.forget(decision.request.run_id);
+            if decision.item.is_some() {
+                self.answers.push_back((decision.request.ticket, Err(Denied::Failed(error.clone()))));
+            } else {
+                // It was refused on grounds that never came to be.
+                again.push(decision);
+            }
+        }
+    }
+
+    /// Whether the open batch holds decisions on a state that was forgotten because it never became durable.
+    fn open_depends_on_forgotten(&self) -> bool {
+        self.open.decisions.iter().any(|decision| !self.warm.knows(decision))
+    }
+
+    /// Decides `first`, and then everything of the open batch that stood on the same ground.
+    fn decide_again(&mut self, first: Vec<Decision<T>>) {
+        let again: HashSet<RunId> = first.iter().map(|decision| decision.request.run_id).collect();
+        let open = std::mem::replace(&mut self.open, Batch::new());
+        let mut items: Vec<Option<Item>> = open.items.into_iter().map(Some).collect();
+        let mut later = Vec::new();
+        for mut decision in open.decisions {
+            if again.contains(&decision.request.run_id) || !self.warm.knows(&decision) {
+                later.push(decision);
+            } else {
+                let item = decision.item.and_then(|index| items[index].take());
+                decision.item = None;
+                self.open.push(decision, item);
+            }
+        }
+        for decision in &later {
+            self.warm.forget(decision.request.run_id);
+        }
+        for decision in first.into_iter().chain(later) {
+            let Decision { request, retries, .. } = decision;
+            if retries < RETRIES_MAX {
+                self.decide(request, retries + 1);
+            } else {
+                let problem = format!("other writers were faster {RETRIES_MAX} times in a row");
+                let error = Error::Failed { doing: "commit", problem };
+                self.answers.push_back((request.ticket, Err(error.into())));
+            }
+        }
+    }
+
+    fn decide(&mut self, request: Request<T>, retries: u32) {
+        match self.consider(&request) {
+            Ok(Considered::Changed { before, decided }) => {
+                let item = item(before.as_deref(), &request.command, &decided);
+                let Decided { events, run } = *decided;
+                let run = Arc::new(run);
+                self.warm.put_undurable(request.run_id, run.clone());
+                let answer = Ok(Accepted { run, events, position: 0 });
+                self.open.push(Decision { request, answer, item: None, retries }, item);
+            }
+            Ok(Considered::Unchanged(run)) => {
+                let answer = Ok(Accepted { run, events: Vec::new(), position: 0 });
+                self.answer_when_durable(Decision { request, answer, item: None, retries });
+            }
+            Err(denied) => {
+                self.answer_when_durable(Decision { request, answer: Err(denied), item: None, retries });
+            }
+        }
+    }
+
+    /// A decision that changes nothing still waits for the state it was made on.
+    fn answer_when_durable(&mut self, decision: Decision<T>) {
+        if self.warm.is_durable(decision.request.run_id) {
+            self.answers.push_back(decision.into_answer());
+        } else {
+            self.open.push(decision, None);
+        }
+    }
+
+    fn consider(&mut self, request: &Request<T>) -> Result<Considered, Denied> {
+        let Request { run_id, command, at, .. } = request;
+        let before = self.state(*run_id)?;
+        let mut held = Vec::new();
+        for key in Run::wants(before.as_deref(), command) {
+            if let Some(holder) = self.store.holder(&key)? {
+                held.push((key, holder));
+            }
+        }
+        let known = Known { now: *at, held };
+        let decided = match &before {
+            Some(run) => run.decide(command, &known),
+            None => Run::create(*run_id, command, &known),
+        };
+        match decided {
+            Ok(decided) if decided.events.is_empty() => {
+                Ok(Considered::Unchanged(before.unwrap_or_else(|| Arc::new(decided.run))))
+            }
+            Ok(decided) => Ok(Considered::Changed { before, decided: Box::new(decided) }),
+            // The first answer holds: here is the run that was created then, as far as it is durable.
+            Err(Refusal::CreatedBefore(earlier)) => match load(self.store.as_ref(), earlier)? {
+                Some(run) => Ok(Considered::Unchanged(Arc::new(run))),
+                None => Err(Refusal::UnknownRun(earlier).into()),
+            },
+            Err(refusal) => Err(refusal.into()),
+        }
+    }
+
+    /// The state of a run: the warm one, or what its journal adds up to.
+    fn state(&mut self, id: RunId) -> Result<Option<Arc<Run>>, Error> {
+        if let Some(run) = self.warm.get(id) {
+            return Ok(Some(run));
+        }
+        let run = load(self.store.as_ref(), id)?.map(Arc::new);
+        if let Some(run) = &run
+            && !run.status().is_terminal()
+        {
+            self.warm.put_durable(id, run.clone());
+        }
+        Ok(run)
+    }
+}
+
+/// What a command comes to before anything is committed.
+enum Considered {
+    Changed { before: Option<Arc<Run>>, decided: Box<Decided> },
+    Unchanged(Arc<Run>),
+}
+
+/// The state of a run as its journal has it; none where there is no such run.
+pub fn load(store: &dyn Store, id: RunId) -> Result<Option<Run>, Error> {
+    let mut run: Option<Run> = None;
+    loop {
+        let after = After::Seq(run.as_ref().map_or(0, Run::seq));
+        let entries = store.read(id.into(), after, LOAD_PAGE_ENTRIES)?;
+        for entry in &entries {
+            run = Some(
+                Run::fold_on(id, run, entry).map_err(|bad| Error::Damaged { problem: bad.to_string() })?,
+            );
+        }
+        if entries.len() < LOAD_PAGE_ENTRIES {
+            return Ok(run);
+        }
+    }
+}
