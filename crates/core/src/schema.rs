@@ -111,3 +111,64 @@ fn declared(schema: &Value) -> BTreeSet<String> {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     properties.map(String::as_str).chain(required).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{ERRORS_MAX, FieldError, MESSAGE_BYTES_MAX, Schema};
+
+    fn errors(schema: &Value, document: &Value) -> Vec<FieldError> {
+        Schema::compile(schema).unwrap().check(document).unwrap_err()
+    }
+
+    #[test]
+    fn errors_say_where_and_never_repeat_the_document() {
+        let schema = json!({
+            "properties": {"a/b": {"type": "array", "items": {"enum": ["x", "y"]}}, "token": {"type": "integer"}},
+            "required": ["name"],
+        });
+        let mut errors = errors(&schema, &json!({"a/b": ["x", "z"], "token": "s3cret"}));
+        errors.sort_by(|a, b| a.path.cmp(&b.path));
+        assert_eq!(
+            errors,
+            [
+                FieldError::new("", "\"name\" is a required property"),
+                FieldError::new("/a~1b/1", "value is not one of \"x\" or \"y\""),
+                FieldError::new("/token", "value is not of type \"integer\""),
+            ]
+        );
+        assert_eq!(errors[1].to_string(), "/a~1b/1: value is not one of \"x\" or \"y\"");
+    }
+
+    #[test]
+    fn errors_are_bounded_in_number_and_length() {
+        let items = json!({"items": {"type": "string"}});
+        assert_eq!(errors(&items, &json!(vec![0; 1000])).len(), ERRORS_MAX);
+        let long = "x".repeat(10 * MESSAGE_BYTES_MAX);
+        let required = errors(&json!({"required": [long]}), &json!({}));
+        assert!(required[0].message.len() <= MESSAGE_BYTES_MAX && required[0].message.ends_with('…'));
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_used_is_refused_and_nothing_is_fetched() {
+        let refused = |schema| Schema::compile(&schema).unwrap_err();
+        assert_eq!(
+            refused(json!({"properties": {"a": {"type": "nothing"}}})).field().path,
+            "/properties/a/type"
+        );
+        for reference in
+            ["https://example.com/schema.json", "file:///etc/passwd", "other.json", "#/$defs/missing"]
+        {
+            let message = refused(json!({"$ref": reference})).to_string();
+            assert!(message.starts_with("not a usable JSON schema: "), "{message}");
+        }
+        assert!(Schema::compile(&json!({"$ref": "#/$defs/a", "$defs": {"a": true}})).is_ok());
+    }
+
+    #[test]
+    fn a_schema_can_be_shared_between_threads() {
+        fn shared<T: Send + Sync + Clone>() {}
+        shared::<Schema>();
+    }
+}

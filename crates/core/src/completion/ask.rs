@@ -270,3 +270,6 @@ pub(super) fn described(value: &Value) -> &'static str {
         Value::Object(_) => "an object",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,9 @@ use crate::{FieldError, Question, Schema};
 /// The key of an object by which an agent asks without the marker.
 const ASK_USER: &str = "ask_user";
 
+/// What some programs put in front of their text; not white space to Unicode, but nothing to anybody.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// What the final message of a turn shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
@@ -57,7 +60,7 @@ impl Evidence {
     /// assert_eq!(evidence.ask, Ask::Question(Question::open_text("Which one?")));
     /// ```
     pub fn read(text: &str, schema: Option<&Schema>) -> Self {
-        let text = text.trim_start_matches('\u{feff}').trim();
+        let text = text.trim_matches(|char: char| char.is_whitespace() || char == BYTE_ORDER_MARK);
         let mut found = Found::default();
         let mut prose = Prose::new(text);
         for span in Scan::new(text) {
@@ -225,3 +228,6 @@ fn validity(schema: Option<&Schema>, output: Option<&Value>, done: Option<bool>)
     };
     checked.map_or_else(Validity::Invalid, |()| Validity::Valid)
 }
+
+#[cfg(test)]
+mod tests;

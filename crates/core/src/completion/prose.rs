@@ -71,3 +71,47 @@ fn fence_opened(before: &str) -> Option<&str> {
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     before[line..].trim_start().starts_with(FENCE).then(|| &before[..line])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{NO_WORDS, PROMPT_BYTES_MAX, Prose};
+
+    /// Cuts everything between `<` and `>` out of the text.
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut prose = Prose::new(text);
+        for (start, _) in text.match_indices('<') {
+            let end = start + text[start..].find('>').unwrap() + 1;
+            prose.cut(start..end);
+        }
+        assert_eq!(prose.finish(), expected);
+    }
+
+    #[test]
+    fn objects_and_their_fences_are_left_out() {
+        check("Which colour?", "Which colour?");
+        check("Which colour?\n<x>\n", "Which colour?");
+        check("<x> Which colour? <y>", "Which colour?");
+        check("Which colour?\n```json\n<x>\n```\n", "Which colour?");
+        check("Which colour?\r\n\r\n```\r\n<x>\r\n```\r\nTell me.", "Which colour?\r\n\r\n\r\nTell me.");
+        // Not all of the fence's content is cut, so it stays.
+        check("```\ncode <x>\n```", "```\ncode \n```");
+        check("```json\n<x>\ncode\n```", "```json\n\ncode\n```");
+    }
+
+    #[test]
+    fn without_words_there_is_still_a_question() {
+        check("", NO_WORDS);
+        check(" <x> \n", NO_WORDS);
+        check("```json\n<x>\n```", NO_WORDS);
+    }
+
+    #[test]
+    fn of_a_long_text_the_end_is_asked() {
+        let long = "é".repeat(PROMPT_BYTES_MAX);
+        let expected = format!("…{}Now?", "é".repeat((PROMPT_BYTES_MAX - "…Now?".len()) / 2));
+        check(&format!("{long}Now?"), &expected);
+        check(&format!("{long}<x>Now?"), &expected);
+        check(&format!("{}Now?", format!("{long}<x>").repeat(20)), &expected);
+    }
+}

@@ -214,3 +214,6 @@ fn first_few(errors: &[FieldError]) -> String {
     let more = if errors.len() > ERRORS_SHOWN { ", and more" } else { "" };
     format!("{}{more}", shown.join("; "))
 }
+
+#[cfg(test)]
+mod tests;

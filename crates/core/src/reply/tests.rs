@@ -34,12 +34,14 @@ fn form() -> Question {
     Question { fields, ..question(QuestionKind::Form) }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a table of `json!` reads better without `&`")]
 #[track_caller]
 fn accepts(question: &Question, response: Value, answer: Value) {
     assert_eq!(check(question, &response), Ok(answer.clone()), "for {response}");
     assert_eq!(check(question, &answer), Ok(answer), "the normal form stays as it is");
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a table of `json!` reads better without `&`")]
 #[track_caller]
 fn refuses(question: &Question, response: Value, errors: &[(&str, &str)]) {
     let errors: Vec<_> = errors.iter().map(|(path, message)| FieldError::new(*path, *message)).collect();
