@@ -17,8 +17,7 @@ pub(crate) fn tail(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
     }
-    let start =
-        text.ceil_char_boundary(text.len() - bytes_max.saturating_sub(ELLIPSIS.len()).min(text.len()));
+    let start = text.ceil_char_boundary(text.len() - bytes_max.saturating_sub(ELLIPSIS.len()));
     format!("{ELLIPSIS}{}", text[start..].trim_start())
 }
 

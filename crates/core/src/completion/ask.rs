@@ -70,8 +70,8 @@ impl<'a> Source<'a> {
 
     /// What stands under `key`, where null is as good as nothing.
     fn get(&self, key: &str) -> Option<&'a Value> {
-        let hint = self.hints.and_then(|hints| hints.get(key));
-        hint.or_else(|| self.object.get(key)).filter(|value| !value.is_null())
+        let places = self.hints.into_iter().chain([self.object]);
+        places.filter_map(|place| place.get(key)).find(|value| !value.is_null())
     }
 
     fn question(&self) -> Result<Question, Unreadable> {
@@ -98,7 +98,7 @@ impl<'a> Source<'a> {
         let kind = match self.get("kind") {
             Some(kind) => question_kind(kind)?,
             None if !options.is_empty() => QuestionKind::ChooseOne,
-            None if !fields.is_empty() => QuestionKind::Form,
+            None if !fields.is_empty() || schema.as_ref().is_some_and(describes_object) => QuestionKind::Form,
             None => QuestionKind::OpenText,
         };
         match kind {
@@ -115,6 +115,8 @@ impl<'a> Source<'a> {
             | QuestionKind::Confirm => {}
         }
         let default = self.get("default").cloned();
+        // Some name the fields of the answer whatever its kind.
+        let fields = if kind == QuestionKind::Form { fields } else { Vec::new() };
         Ok(Question { kind, prompt: String::new(), options, fields, schema, default })
     }
 
@@ -159,6 +161,10 @@ fn usable_schema(schema: &Value) -> Result<Value, String> {
     Schema::compile(schema)
         .map(|_| schema.clone())
         .map_err(|error| format!("the question's `schema` is {error}"))
+}
+
+fn describes_object(schema: &Value) -> bool {
+    schema["type"] == "object" || schema["properties"].is_object()
 }
 
 fn choices(options: &Value) -> Result<Vec<Choice>, String> {

@@ -83,6 +83,7 @@ mod tests {
         for (start, _) in text.match_indices('<') {
             let end = start + text[start..].find('>').unwrap() + 1;
             prose.cut(start..end);
+            assert!(prose.kept.len() <= 4 * PROMPT_BYTES_MAX, "no more is kept than is needed");
         }
         assert_eq!(prose.finish(), expected);
     }

@@ -47,6 +47,22 @@ fn the_kind_is_named_or_follows_from_the_rest() {
     );
     check(json!({"prompt": "Which?", "options": ["a", "b"]}), abc(QuestionKind::ChooseOne));
     check(json!({"prompt": "Which?", "options": []}), Question::open_text("Which?"));
+    check(
+        json!({"prompt": "Which?", "options": ["a", "b"], "ui_hints": {"options": null}}),
+        abc(QuestionKind::ChooseOne),
+    );
+    check(
+        json!({"prompt": "Which?", "kind": "confirm", "required_fields": ["a"]}),
+        Question::confirm("Which?"),
+    );
+    for (schema, kind) in [
+        (json!({"type": "object"}), QuestionKind::Form),
+        (json!({"properties": {}}), QuestionKind::Form),
+        (json!({"type": "integer"}), QuestionKind::OpenText),
+    ] {
+        let expected = Question { kind, schema: Some(schema.clone()), ..Question::open_text("Which?") };
+        check(json!({"prompt": "Which?", "schema": schema}), expected);
+    }
 }
 
 #[test]

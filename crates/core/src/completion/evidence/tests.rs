@@ -9,7 +9,6 @@ fn schema(schema: &Value) -> Schema {
 }
 
 /// What a text shows of done, asked and output.
-#[expect(clippy::needless_pass_by_value, reason = "a table of `json!` reads better without `&`")]
 #[track_caller]
 fn check(text: &str, done: Option<bool>, asked: bool, output: Value) {
     let evidence = Evidence::read(text, None);

@@ -50,6 +50,7 @@ impl From<Verdict> for Expect {
 }
 
 /// The verdict on a text whose result should have an integer `a`.
+#[expect(clippy::needless_pass_by_value, reason = "a table reads better without `&`")]
 #[track_caller]
 fn with_schema(rules: Rules, text: &str, expected: Expect) {
     let schema = json!({"properties": {"a": {"type": "integer"}}, "required": ["a"]});
@@ -58,6 +59,7 @@ fn with_schema(rules: Rules, text: &str, expected: Expect) {
 }
 
 /// The verdict on a text whose result can be anything.
+#[expect(clippy::needless_pass_by_value, reason = "a table reads better without `&`")]
 #[track_caller]
 fn without_schema(rules: Rules, text: &str, expected: Expect) {
     assert_eq!(Expect::from(verdict(&rules, &Evidence::read(text, None))), expected, "for {text}");
