@@ -82,6 +82,17 @@ pub struct Decider<T> {
     in_flight: Option<Batch<T>>,
     /// Answers that may be told.
     answers: VecDeque<(T, Answer)>,
+    /// What became of states since somebody last looked.
+    news: Vec<News>,
+}
+
+/// What became of a state. For whoever plans ahead with states that are not durable yet.
+#[derive(Debug, Clone)]
+pub enum News {
+    /// A run is this now, as far as it is decided.
+    Changed(Arc<Run>),
+    /// What was decided about a run never became durable: it is what its journal says.
+    Forgotten(RunId),
 }
 
 impl<T> Decider<T> {
@@ -93,6 +104,7 @@ impl<T> Decider<T> {
             open: Batch::new(),
             in_flight: None,
             answers: VecDeque::new(),
+            news: Vec::new(),
         }
     }
 
@@ -143,6 +155,11 @@ impl<T> Decider<T> {
         }
     }
 
+    /// What became of states since the last call, in order.
+    pub fn take_news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.news)
+    }
+
     /// The answers that may be told now.
     pub fn take_answers(&mut self) -> impl Iterator<Item = (T, Answer)> {
         self.answers.drain(..)
@@ -160,7 +177,7 @@ impl<T> Decider<T> {
                 }
                 Some(Outcome::Refused(_)) => {
                     refused.insert(run_id);
-                    self.warm.forget(run_id);
+                    self.forget(run_id);
                     again.push(decision);
                 }
                 None if refused.contains(&run_id) => again.push(decision),
@@ -172,7 +189,7 @@ impl<T> Decider<T> {
     /// Nothing of the batch is there: whoever asked is told, and its states are forgotten.
     fn settle_failed(&mut self, batch: Batch<T>, error: &Arc<Error>, again: &mut Vec<Decision<T>>) {
         for decision in batch.decisions {
-            self.warm.forget(decision.request.run_id);
+            self.forget(decision.request.run_id);
             if decision.item.is_some() {
                 self.answers.push_back((decision.request.ticket, Err(Denied::Failed(error.clone()))));
             } else {
@@ -180,6 +197,11 @@ impl<T> Decider<T> {
                 again.push(decision);
             }
         }
+    }
+
+    fn forget(&mut self, id: RunId) {
+        self.warm.forget(id);
+        self.news.push(News::Forgotten(id));
     }
 
     /// Whether the open batch holds decisions on a state that was forgotten because it never became durable.
@@ -203,7 +225,7 @@ impl<T> Decider<T> {
             }
         }
         for decision in &later {
-            self.warm.forget(decision.request.run_id);
+            self.forget(decision.request.run_id);
         }
         for decision in first.into_iter().chain(later) {
             let Decision { request, retries, .. } = decision;
@@ -224,6 +246,7 @@ impl<T> Decider<T> {
                 let Decided { events, run } = *decided;
                 let run = Arc::new(run);
                 self.warm.put_undurable(request.run_id, run.clone());
+                self.news.push(News::Changed(run.clone()));
                 let answer = Ok(Accepted { run, events, position: 0 });
                 self.open.push(Decision { request, answer, item: None, retries }, item);
             }
@@ -274,8 +297,8 @@ impl<T> Decider<T> {
         }
     }
 
-    /// The state of a run: the warm one, or what its journal adds up to.
-    fn state(&mut self, id: RunId) -> Result<Option<Arc<Run>>, Error> {
+    /// The state of a run: as far as it is decided, or what its journal adds up to.
+    pub fn state(&mut self, id: RunId) -> Result<Option<Arc<Run>>, Error> {
         if let Some(run) = self.warm.get(id) {
             return Ok(Some(run));
         }

@@ -10,6 +10,6 @@ mod error;
 mod journal;
 
 pub use contract::{After, Conflict, Outcome, RunFilter, Store};
-pub use decider::{Accepted, Answer, Decider, Denied, Request};
+pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::{Journal, JournalThreads};
