@@ -1,0 +1,359 @@
+//! The kernel: everything that decides when something happens, without doing any of it.
+//!
+//! It sits on the decider and adds what a journal does not know: who gets a slot, which deadline has come, what a
+//! restart left behind. It is a step function like the decider. Whoever drives it hands in requests, the time and the
+//! outcome of commits, and takes out batches, answers and effects. **An effect comes out only after the fact that
+//! announces it is durable.** In production a thread drives it and tasks carry the effects out; the simulator drives
+//! the same code on virtual time.
+
+mod deadlines;
+mod effect;
+mod recovery;
+mod scheduler;
+
+use std::sync::Arc;
+
+use adjourn_core::{Command, Event, Item, Refusal, Run, RunId, Survey, Timestamp};
+use adjourn_store::{Accepted, Decider, Error, News, Outcome, Request, Store};
+
+use self::deadlines::Deadlines;
+pub use self::effect::{Effect, StopCause};
+use self::recovery::Recovery;
+
+pub use self::scheduler::{Scheduler, Slots};
+
+/// States of runs that are kept in memory although they could be loaded: a few kilobytes each.
+const WARM_MAX: usize = 2048;
+
+/// How long the kernel waits after its own command could not be committed.
+///
+/// A full disk does not get emptier by being asked a thousand times a second.
+const RETRY_AFTER_SEC: u32 = 1;
+
+/// What a request came to.
+pub type Answer = Result<Accepted, Denied>;
+
+/// A request that changed nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Denied {
+    /// The rules do not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Too many runs wait for a slot already.
+    #[error("{waiting} runs wait for a slot, and no more than {queue_max} may: try again later")]
+    QueueFull {
+        /// How many wait.
+        waiting: usize,
+        /// How many may.
+        queue_max: usize,
+    },
+    /// The journal could not take it. It may later.
+    #[error(transparent)]
+    Failed(Arc<Error>),
+}
+
+impl From<adjourn_store::Denied> for Denied {
+    fn from(denied: adjourn_store::Denied) -> Self {
+        match denied {
+            adjourn_store::Denied::Refused(refusal) => Self::Refused(refusal),
+            adjourn_store::Denied::Failed(error) => Self::Failed(error),
+            other => {
+                Self::Failed(Arc::new(Error::Failed { doing: "take a command", problem: other.to_string() }))
+            }
+        }
+    }
+}
+
+/// Whose command it was.
+enum Ticket<T> {
+    /// Somebody asked and gets the answer.
+    Asked(T),
+    /// The kernel wanted a deadline to count.
+    Expire(RunId, adjourn_core::InteractionId),
+    /// The kernel wanted a turn to start, or a run to be put right.
+    Own,
+}
+
+/// Decides when something happens. See the [module](self).
+pub struct Kernel<T> {
+    store: Arc<dyn Store>,
+    decider: Decider<Ticket<T>>,
+    scheduler: Scheduler,
+    deadlines: Deadlines,
+    recovery: Recovery<T>,
+    now: Timestamp,
+    /// When the kernel tries again after its own command could not be committed.
+    retry_at: Option<Timestamp>,
+    answers: Vec<(T, Answer)>,
+    effects: Vec<Effect>,
+}
+
+impl<T> Kernel<T> {
+    /// A kernel over what `store` holds. Nothing is recovered yet; that goes on while the kernel works.
+    pub fn new(store: Arc<dyn Store>, slots: Slots, now: Timestamp) -> Result<Self, Error> {
+        let mut scheduler = Scheduler::new(slots);
+        let recovery = Recovery::begin(store.as_ref(), &mut scheduler)?;
+        let deadlines = Deadlines::begin(store.as_ref())?;
+        Ok(Self {
+            decider: Decider::new(store.clone(), WARM_MAX),
+            store,
+            scheduler,
+            deadlines,
+            recovery,
+            now,
+            retry_at: None,
+            answers: Vec::new(),
+            effects: Vec::new(),
+        })
+    }
+
+    /// Takes a request. Its answer comes when it is durable.
+    pub fn ask(&mut self, request: Request<T>) {
+        self.now = self.now.max(request.at);
+        if matches!(request.command, Command::Create(_))
+            && let Err(denied) = self.scheduler.admit()
+        {
+            self.answers.push((request.ticket, Err(denied)));
+            return;
+        }
+        let run_id = request.run_id;
+        if self.recovery.is_due(run_id) {
+            self.recover_first(request);
+            return;
+        }
+        let Request { run_id, command, at, ticket } = request;
+        self.decider.offer(Request { run_id, command, at, ticket: Ticket::Asked(ticket) });
+        self.plan();
+    }
+
+    /// Says what time it is: deadlines that have come count now.
+    pub fn tick(&mut self, now: Timestamp) {
+        self.now = self.now.max(now);
+        if self.retry_at.is_some_and(|at| at <= self.now) {
+            self.retry_at = None;
+            self.deadlines.look_again();
+        }
+        for (run_id, turn) in self.deadlines.overdue_turns(self.now) {
+            self.effects.push(Effect::StopTurn { run_id, turn, cause: StopCause::TimedOut });
+        }
+        self.expire();
+        self.sweep();
+        self.plan();
+    }
+
+    /// When the next [`tick`](Self::tick) is needed, if nothing else happens before.
+    pub fn next_tick(&self) -> Option<Timestamp> {
+        let sweep = self.recovery.is_sweeping().then_some(self.now);
+        [self.deadlines.next(), self.retry_at, sweep].into_iter().flatten().min()
+    }
+
+    /// Says what a restart found of a run's surroundings, as [`Effect::Survey`] asked.
+    pub fn surveyed(&mut self, run_id: RunId, survey: Survey) {
+        let held = self.recovery.surveyed(run_id);
+        let command = Command::Recover(survey);
+        self.decider.offer(Request { run_id, command, at: self.now, ticket: Ticket::Own });
+        for Request { run_id, command, at, ticket } in held {
+            self.decider.offer(Request { run_id, command, at, ticket: Ticket::Asked(ticket) });
+        }
+        self.absorb();
+        // Recovery may have changed nothing, and the scheduler has to know the run all the same.
+        if let Ok(Some(run)) = self.decider.state(run_id) {
+            self.note(&run);
+        }
+        self.plan();
+    }
+
+    /// The items to commit now, if there are any and none are being committed.
+    pub fn submit(&mut self) -> Option<Arc<[Item]>> {
+        let items = self.decider.submit();
+        self.collect();
+        items
+    }
+
+    /// Takes the outcome of the batch that was submitted.
+    pub fn settle(&mut self, outcome: Result<Vec<Outcome>, Error>) {
+        self.decider.settle(outcome);
+        self.collect();
+        self.plan();
+    }
+
+    /// Decisions that wait to be committed.
+    pub fn open_len(&self) -> usize {
+        self.decider.open_len()
+    }
+
+    /// Whether a batch is being committed.
+    pub fn is_committing(&self) -> bool {
+        self.decider.is_committing()
+    }
+
+    /// Answers that may be told now.
+    pub fn take_answers(&mut self) -> Vec<(T, Answer)> {
+        std::mem::take(&mut self.answers)
+    }
+
+    /// What has to be done now. The facts that announce it are durable.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// How the slots are used.
+    pub fn slots(&self) -> &Scheduler {
+        &self.scheduler
+    }
+
+    /// Gives out the slots that are free, after taking note of what changed.
+    fn plan(&mut self) {
+        self.absorb();
+        while self.retry_at.is_none()
+            && let Some(run_id) = self.scheduler.next()
+        {
+            if self.recovery.is_due(run_id) {
+                self.survey(run_id);
+                continue;
+            }
+            let command = Command::StartTurn;
+            self.decider.offer(Request { run_id, command, at: self.now, ticket: Ticket::Own });
+            self.absorb();
+        }
+        self.collect();
+    }
+
+    fn absorb(&mut self) {
+        for news in self.decider.take_news() {
+            match news {
+                News::Changed(run) => self.note(&run),
+                News::Forgotten(run_id) => match self.decider.state(run_id) {
+                    Ok(Some(run)) => self.note(&run),
+                    // Where it cannot be read, whoever asks for it is told why.
+                    Ok(None) | Err(_) => self.scheduler.forget(run_id),
+                },
+            }
+        }
+    }
+
+    fn note(&mut self, run: &Run) {
+        self.recovery.is_right(run.id());
+        self.scheduler.observe(run);
+        self.deadlines.observe(run);
+    }
+
+    /// Takes the answers of the decider, and with them the effects that they announce.
+    fn collect(&mut self) {
+        let answers: Vec<_> = self.decider.take_answers().collect();
+        for (ticket, answer) in answers {
+            if let Ok(accepted) = &answer {
+                self.announce(accepted);
+            }
+            match ticket {
+                Ticket::Asked(ticket) => self.answers.push((ticket, answer.map_err(Denied::from))),
+                Ticket::Expire(run_id, id) => {
+                    self.deadlines.decided(run_id, id, &answer);
+                    self.note_failure(&answer);
+                }
+                Ticket::Own => self.note_failure(&answer),
+            }
+        }
+    }
+
+    /// The kernel's own command failed in the journal: everything is as before, and tried again later.
+    fn note_failure(&mut self, answer: &adjourn_store::Answer) {
+        if let Err(adjourn_store::Denied::Failed(_)) = answer {
+            self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC));
+        }
+    }
+
+    fn announce(&mut self, accepted: &Accepted) {
+        for event in &accepted.events {
+            match event {
+                Event::TurnStarted { .. } => self.effects.push(Effect::StartTurn(accepted.run.clone())),
+                Event::EndRequested(_) => self.effects.push(Effect::StopTurn {
+                    run_id: accepted.run.id(),
+                    turn: accepted.run.turn(),
+                    cause: StopCause::Ending,
+                }),
+                Event::Created(_)
+                | Event::StatusChanged { .. }
+                | Event::Observed(_)
+                | Event::RepairStarted { .. }
+                | Event::Warned(_)
+                | Event::InteractionOpened { .. }
+                | Event::InteractionAnswered { .. }
+                | Event::InteractionExpired { .. }
+                | Event::InteractionWithdrawn { .. }
+                | Event::ContractCreated(_)
+                | Event::ContractChanged { .. }
+                | Event::ContractSettled { .. }
+                | Event::ProcessLost
+                | Event::ResultRecorded(_) => {}
+            }
+        }
+    }
+
+    fn expire(&mut self) {
+        if self.retry_at.is_some() {
+            return;
+        }
+        match self.deadlines.due(self.store.as_ref(), self.now) {
+            Ok(due) => {
+                for (run_id, id) in due {
+                    if self.recovery.is_due(run_id) {
+                        // An overdue question counts after the run was put right.
+                        self.deadlines.postpone(run_id, id);
+                        self.survey(run_id);
+                        continue;
+                    }
+                    let command = Command::Expire(id);
+                    let ticket = Ticket::Expire(run_id, id);
+                    self.decider.offer(Request { run_id, command, at: self.now, ticket });
+                }
+            }
+            Err(_) => self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC)),
+        }
+    }
+}
+
+impl<T> Kernel<T> {
+    /// Holds a request back until its run was put right.
+    fn recover_first(&mut self, request: Request<T>) {
+        let run_id = request.run_id;
+        let begun = self.recovery.begin_survey(run_id);
+        self.recovery.hold(request);
+        if begun {
+            self.survey_begun(run_id);
+        }
+    }
+
+    /// Asks for a look at the surroundings of a run that a restart left behind.
+    fn survey(&mut self, run_id: RunId) {
+        if self.recovery.begin_survey(run_id) {
+            self.survey_begun(run_id);
+        }
+    }
+
+    fn survey_begun(&mut self, run_id: RunId) {
+        if let Ok(Some(run)) = self.decider.state(run_id)
+            && !run.status().is_terminal()
+        {
+            self.effects.push(Effect::Survey(run));
+            return;
+        }
+        // It ended, or it cannot be read. Then nothing of it runs, and whoever asks for it is told why.
+        self.scheduler.forget(run_id);
+        for request in self.recovery.surveyed(run_id) {
+            self.ask(request);
+        }
+    }
+
+    fn sweep(&mut self) {
+        match self.recovery.next_page(self.store.as_ref()) {
+            Ok(page) => {
+                for run_id in page {
+                    self.survey(run_id);
+                }
+            }
+            Err(_) => self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC)),
+        }
+    }
+}

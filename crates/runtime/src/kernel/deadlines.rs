@@ -1,0 +1,134 @@
+//! Deadlines: of questions, which are durable, and of turns, which begin again with every turn.
+//!
+//! The deadlines of questions are rows, and only the next one is remembered here. However many runs wait, they cost no
+//! memory, and a restart finds them where they were.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use adjourn_core::{InteractionId, Refusal, Run, RunId, RunStatus, Timestamp};
+use adjourn_store::{Answer, Denied, Error, Store};
+
+/// Questions that are expired at once. The rest comes with the next tick, which follows immediately.
+const DUE_PAGE: usize = 256;
+
+/// Which deadline is next.
+pub(super) struct Deadlines {
+    /// No question expires before this.
+    next_question: Option<Timestamp>,
+    /// Questions whose expiry is being decided, or was refused until their run changes.
+    set_aside: HashMap<RunId, HashSet<InteractionId>>,
+    turns: BTreeSet<(Timestamp, RunId, u32)>,
+    turn_of: HashMap<RunId, (Timestamp, u32)>,
+}
+
+impl Deadlines {
+    pub(super) fn begin(store: &dyn Store) -> Result<Self, Error> {
+        let first = store.deadlines(1)?.into_iter().next();
+        Ok(Self {
+            next_question: first.and_then(|open| open.deadline_at),
+            set_aside: HashMap::new(),
+            turns: BTreeSet::new(),
+            turn_of: HashMap::new(),
+        })
+    }
+
+    pub(super) fn next(&self) -> Option<Timestamp> {
+        let turn = self.turns.first().map(|(at, _, _)| *at);
+        self.next_question.into_iter().chain(turn).min()
+    }
+
+    /// Takes note of a run as it is decided to be.
+    pub(super) fn observe(&mut self, run: &Run) {
+        self.set_aside.remove(&run.id());
+        if let Some(deadline) = run.wait_deadline_at() {
+            self.next_question = Some(self.next_question.map_or(deadline, |next| next.min(deadline)));
+        }
+        self.observe_turn(run);
+    }
+
+    fn observe_turn(&mut self, run: &Run) {
+        let id = run.id();
+        let is_running = run.status() == RunStatus::Running;
+        if let Some((at, turn)) = self.turn_of.get(&id).copied()
+            && (!is_running || turn != run.turn())
+        {
+            self.turns.remove(&(at, id, turn));
+            self.turn_of.remove(&id);
+        }
+        if is_running
+            && !self.turn_of.contains_key(&id)
+            && let Some(seconds) = run.spec().hard_timeout_sec
+        {
+            let at = run.updated_at().plus_seconds(seconds);
+            self.turns.insert((at, id, run.turn()));
+            self.turn_of.insert(id, (at, run.turn()));
+        }
+    }
+
+    /// The turns that took longer than they may.
+    pub(super) fn overdue_turns(&mut self, now: Timestamp) -> Vec<(RunId, u32)> {
+        let mut overdue = Vec::new();
+        while let Some(&(at, run_id, turn)) = self.turns.first()
+            && at <= now
+        {
+            // Stays known as timed, so that a later change within the turn does not give it new time.
+            self.turns.remove(&(at, run_id, turn));
+            overdue.push((run_id, turn));
+        }
+        overdue
+    }
+
+    /// The questions whose deadline has come, each of them once until it is [decided](Self::decided).
+    pub(super) fn due(
+        &mut self,
+        store: &dyn Store,
+        now: Timestamp,
+    ) -> Result<Vec<(RunId, InteractionId)>, Error> {
+        if self.next_question.is_none_or(|next| next > now) {
+            return Ok(Vec::new());
+        }
+        let aside: usize = self.set_aside.values().map(HashSet::len).sum();
+        let page = store.deadlines(DUE_PAGE + aside)?;
+        let mut due = Vec::new();
+        self.next_question = None;
+        for open in page {
+            let Some(deadline) = open.deadline_at else { continue };
+            if deadline > now {
+                self.next_question = Some(deadline);
+                break;
+            }
+            let ids = self.set_aside.entry(open.run_id).or_default();
+            if ids.insert(open.interaction_id) {
+                due.push((open.run_id, open.interaction_id));
+            }
+        }
+        if due.len() >= DUE_PAGE {
+            self.next_question = Some(now);
+        }
+        Ok(due)
+    }
+
+    /// An expiry was decided. One that was not due is tried again when its run has changed.
+    pub(super) fn decided(&mut self, run_id: RunId, id: InteractionId, answer: &Answer) {
+        if matches!(answer, Err(Denied::Refused(Refusal::NotDue(_)))) {
+            return;
+        }
+        if let Some(ids) = self.set_aside.get_mut(&run_id) {
+            ids.remove(&id);
+            if ids.is_empty() {
+                self.set_aside.remove(&run_id);
+            }
+        }
+    }
+
+    /// A question's run is not ready for its expiry yet.
+    pub(super) fn postpone(&mut self, run_id: RunId, id: InteractionId) {
+        self.set_aside.entry(run_id).or_default().insert(id);
+    }
+
+    /// Everything that was set aside is looked at again.
+    pub(super) fn look_again(&mut self) {
+        self.set_aside.clear();
+        self.next_question = Some(Timestamp::default());
+    }
+}

@@ -1,0 +1,234 @@
+//! Who gets a slot: the highest priority first, then the skills in turn, then whoever waits longest.
+//!
+//! A slot is not a counter. Who holds one is computed from the states of the runs, so that none can leak.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use adjourn_core::{Run, RunId, RunRow, RunStatus};
+
+use super::Denied;
+
+/// How many turns may go on at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    /// In all.
+    pub total: usize,
+    /// Of one engine, where fewer than in all.
+    pub engine: BTreeMap<String, usize>,
+    /// How many new runs may wait for a slot.
+    pub queue_max: usize,
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self { total: 4, engine: BTreeMap::new(), queue_max: 10_000 }
+    }
+}
+
+/// Gives out slots.
+pub struct Scheduler {
+    slots: Slots,
+    /// Who holds a slot, and of which engine.
+    holding: HashMap<RunId, String>,
+    held_of: HashMap<String, usize>,
+    /// Who waits for a slot, the highest priority first.
+    levels: BTreeMap<Reverse<i32>, Level>,
+    /// Where each of them stands.
+    places: HashMap<RunId, Place>,
+    /// Runs that wait for their turn and have their slot: their process stayed.
+    ready: VecDeque<RunId>,
+    arrivals: u64,
+}
+
+struct Place {
+    priority: i32,
+    skill: String,
+    engine: String,
+    arrival: u64,
+}
+
+/// The runs of one priority.
+#[derive(Default)]
+struct Level {
+    /// Whose turn it is: the skill that was served goes to the end.
+    rotation: VecDeque<String>,
+    lines: HashMap<String, Line>,
+}
+
+/// The runs of one skill, by engine, in the order of their arrival.
+type Line = HashMap<String, BTreeMap<u64, RunId>>;
+
+impl Scheduler {
+    pub(super) fn new(slots: Slots) -> Self {
+        Self {
+            slots,
+            holding: HashMap::new(),
+            held_of: HashMap::new(),
+            levels: BTreeMap::new(),
+            places: HashMap::new(),
+            ready: VecDeque::new(),
+            arrivals: 0,
+        }
+    }
+
+    /// How many slots are held.
+    pub fn held(&self) -> usize {
+        self.holding.len()
+    }
+
+    /// How many runs wait for one.
+    pub fn waiting(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The runs that hold a slot.
+    pub fn holders(&self) -> impl Iterator<Item = RunId> {
+        self.holding.keys().copied()
+    }
+
+    /// How many slots there are.
+    pub fn limits(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// Whether one more run may be created.
+    pub(super) fn admit(&self) -> Result<(), Denied> {
+        let (waiting, queue_max) = (self.waiting(), self.slots.queue_max);
+        // Whoever finds a free slot does not wait, however short the queue may be.
+        if waiting < queue_max || (waiting == 0 && self.holding.len() < self.slots.total) {
+            Ok(())
+        } else {
+            Err(Denied::QueueFull { waiting, queue_max })
+        }
+    }
+
+    /// Takes note of a run as it is decided to be.
+    pub(super) fn observe(&mut self, run: &Run) {
+        let id = run.id();
+        if run.holds_slot() {
+            self.take(id, &run.spec().engine);
+        } else {
+            self.release(id);
+        }
+        let waits = run.status() == RunStatus::Queued && run.ending().is_none();
+        match (waits, run.holds_slot()) {
+            (true, true) => {
+                self.leave(id);
+                if !self.ready.contains(&id) {
+                    self.ready.push_back(id);
+                }
+            }
+            (true, false) => {
+                self.join(id, run.spec().priority, run.spec().skill.as_deref(), &run.spec().engine);
+            }
+            (false, _) => self.leave(id),
+        }
+    }
+
+    /// Lets a run wait that a restart found queued.
+    pub(super) fn enqueue(&mut self, row: &RunRow) {
+        self.join(row.run_id, row.priority, row.skill.as_deref(), &row.engine);
+    }
+
+    /// Has a run keep its slot that a restart found running.
+    pub(super) fn hold(&mut self, row: &RunRow) {
+        self.take(row.run_id, &row.engine);
+    }
+
+    /// Forgets a run.
+    pub(super) fn forget(&mut self, id: RunId) {
+        self.release(id);
+        self.leave(id);
+    }
+
+    /// The next run that may start a turn, taken out of the queue.
+    pub(super) fn next(&mut self) -> Option<RunId> {
+        if let Some(id) = self.ready.pop_front() {
+            return Some(id);
+        }
+        if self.holding.len() >= self.slots.total {
+            return None;
+        }
+        let id = self.levels.values().find_map(|level| self.first_of(level))?;
+        self.served(id);
+        self.leave(id);
+        Some(id)
+    }
+
+    /// The first run, in the order of the rotation, whose engine has a slot left.
+    fn first_of(&self, level: &Level) -> Option<RunId> {
+        level.rotation.iter().find_map(|skill| {
+            let line = level.lines.get(skill)?;
+            let firsts = line.iter().filter(|(engine, _)| self.has_room(engine));
+            firsts.filter_map(|(_, runs)| runs.first_key_value()).min().map(|(_, id)| *id)
+        })
+    }
+
+    fn has_room(&self, engine: &str) -> bool {
+        let held = self.held_of.get(engine).copied().unwrap_or(0);
+        self.slots.engine.get(engine).is_none_or(|most| held < *most)
+    }
+
+    fn served(&mut self, id: RunId) {
+        let Some(Place { priority, skill, .. }) = self.places.get(&id) else { return };
+        let Some(level) = self.levels.get_mut(&Reverse(*priority)) else { return };
+        if let Some(index) = level.rotation.iter().position(|other| other == skill) {
+            level.rotation.remove(index);
+            level.rotation.push_back(skill.clone());
+        }
+    }
+
+    fn join(&mut self, id: RunId, priority: i32, skill: Option<&str>, engine: &str) {
+        if self.places.contains_key(&id) {
+            return;
+        }
+        self.arrivals += 1;
+        let arrival = self.arrivals;
+        // Runs without a skill are one kind of work among the others.
+        let skill = skill.unwrap_or_default().to_owned();
+        let level = self.levels.entry(Reverse(priority)).or_default();
+        if !level.lines.contains_key(&skill) {
+            level.rotation.push_back(skill.clone());
+        }
+        let line = level.lines.entry(skill.clone()).or_default();
+        line.entry(engine.to_owned()).or_default().insert(arrival, id);
+        self.places.insert(id, Place { priority, skill, engine: engine.to_owned(), arrival });
+    }
+
+    fn leave(&mut self, id: RunId) {
+        self.ready.retain(|ready| *ready != id);
+        let Some(Place { priority, skill, engine, arrival }) = self.places.remove(&id) else { return };
+        let Some(level) = self.levels.get_mut(&Reverse(priority)) else { return };
+        let Some(line) = level.lines.get_mut(&skill) else { return };
+        if let Some(runs) = line.get_mut(&engine) {
+            runs.remove(&arrival);
+            if runs.is_empty() {
+                line.remove(&engine);
+            }
+        }
+        if line.is_empty() {
+            level.lines.remove(&skill);
+            level.rotation.retain(|other| *other != skill);
+        }
+        if level.lines.is_empty() {
+            self.levels.remove(&Reverse(priority));
+        }
+    }
+
+    fn take(&mut self, id: RunId, engine: &str) {
+        if self.holding.insert(id, engine.to_owned()).is_none() {
+            *self.held_of.entry(engine.to_owned()).or_default() += 1;
+        }
+    }
+
+    fn release(&mut self, id: RunId) {
+        let Some(engine) = self.holding.remove(&id) else { return };
+        if let Some(held) = self.held_of.get_mut(&engine) {
+            *held -= 1;
+            if *held == 0 {
+                self.held_of.remove(&engine);
+            }
+        }
+    }
+}
