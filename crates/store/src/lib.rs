@@ -8,8 +8,10 @@ mod contract;
 pub mod decider;
 mod error;
 mod journal;
+mod threads;
 
 pub use contract::{After, Conflict, Outcome, RunFilter, Store};
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
-pub use journal::{Journal, JournalThreads};
+pub use journal::Journal;
+pub use threads::{Inputs, Steps, Threads};
