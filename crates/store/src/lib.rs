@@ -14,4 +14,4 @@ pub use contract::{After, Conflict, Outcome, RunFilter, Store};
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
-pub use threads::{Inputs, Steps, Threads};
+pub use threads::{Inputs, Steps, Threads, WeakInputs};

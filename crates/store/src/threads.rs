@@ -1,7 +1,7 @@
 //! Two threads: one that decides and one that commits what was decided.
 
-use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -61,9 +61,24 @@ impl<I> Clone for Inputs<I> {
 }
 
 impl<I> Inputs<I> {
+    /// A handle that does not keep the threads going.
+    pub fn downgrade(&self) -> WeakInputs<I> {
+        WeakInputs(Arc::downgrade(&self.0))
+    }
+
     /// Hands an input in. Never blocks: whoever asks in numbers has to bound them. False when the threads have ended.
     pub fn send(&self, input: I) -> bool {
         self.0.0.send(Signal::Input(input)).is_ok()
+    }
+}
+
+/// Where inputs go, as long as somebody else keeps the threads going.
+pub struct WeakInputs<I>(Weak<LastOne<I>>);
+
+impl<I> WeakInputs<I> {
+    /// The inputs, unless the threads are ending.
+    pub fn upgrade(&self) -> Option<Inputs<I>> {
+        self.0.upgrade().map(Inputs)
     }
 }
 

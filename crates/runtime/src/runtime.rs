@@ -1,0 +1,193 @@
+//! The kernel in production: a thread that drives it, and hands that carry out what it wants done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp};
+use adjourn_store::{Error, Inputs, Outcome, Request, Steps, Store, Threads};
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::kernel::{Answer, Denied, Effect, Kernel, Slots, StopCause};
+
+/// Requests that may be under way; whoever sends one more waits.
+const UNDER_WAY_MAX: usize = 8192;
+
+/// The longest time between two looks at the clock while something is due: a clock that is set forward, or a machine
+/// that slept, is noticed this late.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
+
+/// Says what time it is.
+pub trait Clock: Send + Sync + 'static {
+    /// The time.
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's own clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since_epoch =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Carries out what the kernel wants done. Each call returns at once; what it begins goes on elsewhere.
+pub trait Hands: Send + 'static {
+    /// Gives the engine the run's current turn.
+    fn start_turn(&self, run: Arc<Run>);
+
+    /// Ends a turn that is going on.
+    fn stop_turn(&self, run_id: RunId, turn: u32, cause: StopCause);
+
+    /// Looks at what a restart left of a run's surroundings, and [says](Runtime::surveyed) so.
+    fn survey(&self, run: Arc<Run>);
+}
+
+type Ticket = oneshot::Sender<Answer>;
+
+enum Input {
+    Ask(Box<Request<Ticket>>),
+    Surveyed(RunId, Survey),
+}
+
+/// A handle to the runtime: cheap to clone. The runtime ends when the last one is gone.
+#[derive(Clone)]
+pub struct Runtime {
+    inputs: Inputs<Input>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    under_way: Arc<Semaphore>,
+}
+
+impl Runtime {
+    /// Starts the runtime over what `store` holds. `hands` is given a handle to the runtime it works for.
+    pub fn start<H: Hands>(
+        store: Arc<dyn Store>,
+        slots: Slots,
+        clock: Arc<dyn Clock>,
+        hands: impl FnOnce(WeakRuntime) -> H,
+    ) -> Result<(Self, Threads), Error> {
+        let kernel = Kernel::new(store.clone(), slots, clock.now())?;
+        let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
+        let slot = Arc::new(std::sync::OnceLock::new());
+        let weak = WeakRuntime {
+            inputs: slot.clone(),
+            store: store.clone(),
+            clock: clock.clone(),
+            under_way: under_way.clone(),
+        };
+        let shell = Shell { kernel, clock: clock.clone(), hands: hands(weak) };
+        let (inputs, threads) = Threads::start(shell, store.clone())?;
+        // Set once, here: nobody else has the slot.
+        let _ = slot.set(inputs.downgrade());
+        Ok((Self { inputs, store, clock, under_way }, threads))
+    }
+
+    /// Has a command decided and made durable, or says why not.
+    pub async fn ask(&self, run_id: RunId, command: Command) -> Answer {
+        let _under_way = self.under_way.acquire().await.map_err(|_| stopped())?;
+        let (ticket, answer) = oneshot::channel();
+        let request = Request { run_id, command, at: self.clock.now(), ticket };
+        if !self.inputs.send(Input::Ask(Box::new(request))) {
+            return Err(stopped());
+        }
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Says what a restart left of a run's surroundings.
+    pub fn surveyed(&self, run_id: RunId, survey: Survey) {
+        self.inputs.send(Input::Surveyed(run_id, survey));
+    }
+
+    /// The store, for reading.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+/// A handle that does not keep the runtime going: what its own hands have.
+#[derive(Clone)]
+pub struct WeakRuntime {
+    inputs: Arc<std::sync::OnceLock<adjourn_store::WeakInputs<Input>>>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    under_way: Arc<Semaphore>,
+}
+
+impl WeakRuntime {
+    /// The runtime, unless it has ended.
+    pub fn upgrade(&self) -> Option<Runtime> {
+        let inputs = self.inputs.get()?.upgrade()?;
+        let Self { store, clock, under_way, .. } = self.clone();
+        Some(Runtime { inputs, store, clock, under_way })
+    }
+}
+
+fn stopped() -> Denied {
+    Denied::Failed(Arc::new(Error::Failed { doing: "take a command", problem: "it was stopped".to_owned() }))
+}
+
+/// The kernel, with a clock and hands.
+struct Shell<H> {
+    kernel: Kernel<Ticket>,
+    clock: Arc<dyn Clock>,
+    hands: H,
+}
+
+impl<H: Hands> Steps for Shell<H> {
+    type Input = Input;
+
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Ask(request) => self.kernel.ask(*request),
+            Input::Surveyed(run_id, survey) => self.kernel.surveyed(run_id, survey),
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = self.clock.now();
+        if self.kernel.next_tick().is_some_and(|at| at <= now) {
+            self.kernel.tick(now);
+        }
+    }
+
+    fn submit(&mut self) -> Option<Arc<[Item]>> {
+        self.kernel.submit()
+    }
+
+    fn settle(&mut self, outcome: Result<Vec<Outcome>, Error>) {
+        self.kernel.settle(outcome);
+    }
+
+    fn tell(&mut self) {
+        for (ticket, answer) in self.kernel.take_answers() {
+            // Whoever asked may have stopped waiting; the command counts all the same.
+            let _ = ticket.send(answer);
+        }
+        for effect in self.kernel.take_effects() {
+            match effect {
+                Effect::StartTurn(run) => self.hands.start_turn(run),
+                Effect::StopTurn { run_id, turn, cause } => self.hands.stop_turn(run_id, turn, cause),
+                Effect::Survey(run) => self.hands.survey(run),
+            }
+        }
+    }
+
+    fn wait(&self) -> Option<Duration> {
+        let at = self.kernel.next_tick()?;
+        let millis = at.millis().saturating_sub(self.clock.now().millis());
+        Some(Duration::from_millis(u64::try_from(millis).unwrap_or(0)).min(LOOK_AT_LEAST_EVERY))
+    }
+
+    fn is_busy(&self) -> bool {
+        self.kernel.is_committing() || self.kernel.open_len() > 0
+    }
+}
