@@ -1,0 +1,266 @@
+//! Committing a batch.
+//!
+//! Everything that can refuse an item is looked at before the first of its rows is written. So a refused item has
+//! nothing to take back, and no item needs a savepoint of its own.
+
+use adjourn_core::{
+    Change, Claim, ClaimKey, ContractRow, Holder, Item, OpenInteraction, RunRow, StreamId, Timestamp,
+};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
+
+use super::codec::{contract_status_code, count, execution_key, run_key, run_status_code, stream_key};
+use super::problem::while_doing;
+use super::{read, sql};
+use crate::{Conflict, Error, Outcome};
+
+const COMMIT: &str = "commit";
+
+/// The one connection that writes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    connection: Connection,
+    /// The position of the last durable event.
+    head: u64,
+}
+
+impl Writer {
+    pub(super) fn new(connection: Connection) -> Result<Self, Error> {
+        let head = read::head(&connection)?;
+        Ok(Self { connection, head })
+    }
+
+    pub(super) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Makes a batch durable, or leaves everything as it was.
+    pub(super) fn commit(&mut self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
+        let committed = self.transaction(batch);
+        if committed.is_err() {
+            self.forget_what_failed();
+        }
+        committed
+    }
+
+    fn transaction(&mut self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
+        let failed = while_doing(COMMIT);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+        let mut writing = Writing::new(&transaction, self.head).map_err(&failed)?;
+        let outcomes = batch.iter().map(|item| writing.item(item)).collect::<Result<_, Error>>()?;
+        let head = writing.head;
+        drop(writing);
+        transaction.commit().map_err(&failed)?;
+        self.head = head;
+        Ok(outcomes)
+    }
+
+    /// Empties the log, as far as that is possible now.
+    ///
+    /// When a sync fails, the batch is rolled back but its pages may be in the log, and would count as committed if the
+    /// process died before the next commit overwrote them. If this fails too, the next commit does it.
+    fn forget_what_failed(&self) {
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    }
+}
+
+/// A transaction that is being written.
+struct Writing<'c> {
+    /// The position of the last event so far.
+    head: u64,
+    stream_head: CachedStatement<'c>,
+    put_entry: CachedStatement<'c>,
+    touch_run: CachedStatement<'c>,
+    move_run: CachedStatement<'c>,
+    put_run: CachedStatement<'c>,
+    put_label: CachedStatement<'c>,
+    open_interaction: CachedStatement<'c>,
+    close_interaction: CachedStatement<'c>,
+    put_contract: CachedStatement<'c>,
+    holder: CachedStatement<'c>,
+    put_claim: CachedStatement<'c>,
+    release: CachedStatement<'c>,
+}
+
+/// Where a stream ends.
+#[derive(Default)]
+struct StreamHead {
+    seq: u64,
+    frame: u64,
+}
+
+impl<'c> Writing<'c> {
+    fn new(connection: &'c Connection, head: u64) -> rusqlite::Result<Self> {
+        Ok(Self {
+            head,
+            stream_head: connection.prepare_cached(sql::STREAM_HEAD)?,
+            put_entry: connection.prepare_cached(sql::PUT_ENTRY)?,
+            touch_run: connection.prepare_cached(sql::TOUCH_RUN)?,
+            move_run: connection.prepare_cached(sql::MOVE_RUN)?,
+            put_run: connection.prepare_cached(sql::PUT_RUN)?,
+            put_label: connection.prepare_cached(sql::PUT_LABEL)?,
+            open_interaction: connection.prepare_cached(sql::OPEN_INTERACTION)?,
+            close_interaction: connection.prepare_cached(sql::CLOSE_INTERACTION)?,
+            put_contract: connection.prepare_cached(sql::PUT_CONTRACT)?,
+            holder: connection.prepare_cached(sql::HOLDER)?,
+            put_claim: connection.prepare_cached(sql::PUT_CLAIM)?,
+            release: connection.prepare_cached(sql::RELEASE)?,
+        })
+    }
+
+    fn item(&mut self, item: &Item) -> Result<Outcome, Error> {
+        assert!(item.events >= 1, "an item of {} has no events", item.stream);
+        let before = self.stream_head(item.stream).map_err(while_doing(COMMIT))?;
+        if before.seq != item.expected_seq {
+            return Ok(Outcome::Refused(Conflict::Seq { actual: before.seq }));
+        }
+        if let Some(conflict) = self.claim_conflict(&item.changes)? {
+            return Ok(Outcome::Refused(conflict));
+        }
+        assert!(
+            item.last_frame >= before.frame,
+            "an item of {} goes back from frame {} to {}",
+            item.stream,
+            before.frame,
+            item.last_frame
+        );
+        self.write(item).map_err(while_doing(COMMIT))?;
+        Ok(Outcome::Accepted { position: self.head })
+    }
+
+    fn stream_head(&mut self, stream: StreamId) -> rusqlite::Result<StreamHead> {
+        let head = self.stream_head.query_row([stream_key(stream)], |row| {
+            Ok(StreamHead {
+                seq: row.get::<_, i64>(0)?.cast_unsigned(),
+                frame: row.get::<_, i64>(1)?.cast_unsigned(),
+            })
+        });
+        Ok(head.optional()?.unwrap_or_default())
+    }
+
+    /// The first key that is claimed and held by somebody else, as far as the changes before it leave it held.
+    fn claim_conflict(&mut self, changes: &[Change]) -> Result<Option<Conflict>, Error> {
+        // What this item itself makes of the keys: few, so a list.
+        let mut changed: Vec<(&ClaimKey, Option<&Holder>)> = Vec::new();
+        for change in changes {
+            match change {
+                Change::Claimed(Claim { key, holder }) => {
+                    let own = changed.iter().rev().find(|(other, _)| *other == key);
+                    let held = match own {
+                        Some((_, held)) => held.cloned(),
+                        None => read::holder_with(&mut self.holder, key)?,
+                    };
+                    if let Some(held) = held.filter(|held| held != holder) {
+                        return Ok(Some(Conflict::Claimed { key: key.clone(), holder: held }));
+                    }
+                    changed.push((key, Some(holder)));
+                }
+                Change::Released(key) => changed.push((key, None)),
+                Change::Run(_)
+                | Change::InteractionOpened(_)
+                | Change::InteractionClosed(..)
+                | Change::Contract(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn write(&mut self, item: &Item) -> rusqlite::Result<()> {
+        let events = u64::from(item.events);
+        self.head += events;
+        self.put_entry.execute(params![
+            count(self.head),
+            stream_key(item.stream),
+            count(item.expected_seq + events),
+            count(item.last_frame),
+            item.events,
+            item.at.millis(),
+            item.payload,
+        ])?;
+        for change in &item.changes {
+            match change {
+                Change::Run(row) => self.run(item, row)?,
+                Change::InteractionOpened(open) => self.interaction(open)?,
+                Change::InteractionClosed(run, id) => {
+                    self.close_interaction.execute(params![run_key(*run), id.0])?;
+                }
+                Change::Contract(row) => self.contract(row)?,
+                Change::Claimed(claim) => self.claim(claim)?,
+                Change::Released(ClaimKey { scope, key }) => {
+                    self.release.execute([scope, key])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, item: &Item, row: &RunRow) -> rusqlite::Result<()> {
+        assert!(
+            item.stream == StreamId::Run(row.run_id),
+            "an item of {} changes the row of {}",
+            item.stream,
+            row.run_id
+        );
+        let id = run_key(row.run_id);
+        let status = run_status_code(row.status);
+        let changing =
+            params![id, status, row.attempt_number, row.error_code, count(row.seq), row.updated_at.millis(),];
+        let is_there = item.expected_seq > 0
+            && (self.touch_run.execute(changing)? == 1 || self.move_run.execute(changing)? == 1);
+        if is_there {
+            return Ok(());
+        }
+        let labels = (!row.labels.is_empty()).then(|| serde_json::json!(row.labels).to_string());
+        self.put_run.execute(params![
+            id,
+            status,
+            row.attempt_number,
+            row.error_code,
+            count(row.seq),
+            row.updated_at.millis(),
+            row.skill,
+            row.engine,
+            row.priority,
+            row.created_at.millis(),
+            labels,
+        ])?;
+        for (key, value) in &row.labels {
+            self.put_label.execute(params![key, value, id])?;
+        }
+        Ok(())
+    }
+
+    fn interaction(&mut self, open: &OpenInteraction) -> rusqlite::Result<()> {
+        let question = serde_json::to_string(&open.question)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        self.open_interaction.execute(params![
+            run_key(open.run_id),
+            open.interaction_id.0,
+            open.created_at.millis(),
+            open.deadline_at.map(Timestamp::millis),
+            question,
+        ])?;
+        Ok(())
+    }
+
+    fn contract(&mut self, row: &ContractRow) -> rusqlite::Result<()> {
+        self.put_contract.execute(params![
+            execution_key(row.execution_id),
+            run_key(row.run_id),
+            contract_status_code(row.status),
+            row.unknown,
+        ])?;
+        Ok(())
+    }
+
+    fn claim(&mut self, Claim { key, holder }: &Claim) -> rusqlite::Result<()> {
+        self.put_claim.execute(params![
+            key.scope,
+            key.key,
+            run_key(holder.run_id),
+            holder.execution_id.map(execution_key),
+            holder.digest,
+        ])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,6 @@
+//! The SQLite store, from the outside.
+
+// Clippy takes functions that tests share for code that is not a test.
+#![allow(clippy::unwrap_used)]
+
+mod conformance;
