@@ -3,7 +3,7 @@
 //! Each promise of [`Store`] is a function that takes a [`Fixture`]; [`store_conformance!`](crate::store_conformance)
 //! makes a test of each:
 //!
-//! ```ignore
+//! ```text
 //! adjourn_store::store_conformance!(MyFixture::new());
 //! ```
 

@@ -4,8 +4,8 @@
 -- they were made. A stream is one byte for its kind (0 run, 1 roundtable) and its id. Times are milliseconds since 1970.
 -- Statuses are small numbers, because each is in three places per run; src/sqlite/codec.rs says which is which.
 
--- One row for everything one command added to one stream: with one row per event, a run that pauses once took 2.5 times
--- the rows and index writes. The key is the position of the last event, so new rows go to the end of the last page.
+-- One row for everything one command added to one stream: with one row per event, a run that pauses once would have ten
+-- rows and not four. The key is the position of the last event, so that new rows go to the end of the last page.
 CREATE TABLE entries (
     position INTEGER PRIMARY KEY,
     stream   BLOB    NOT NULL,

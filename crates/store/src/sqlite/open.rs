@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use super::problem::while_doing;
+use super::problem::{self, while_doing};
 use crate::{Error, directory};
 
 /// `Adjn`: tells our files from any other SQLite database.
@@ -34,6 +34,9 @@ const READER_CACHE_KIB: u32 = 1 << 10;
 /// More than there are different statements, so that none is ever compiled twice.
 const STATEMENTS_MAX: usize = 32;
 
+const OPEN: &str = "be opened";
+const MIGRATE: &str = "be brought to the current format";
+
 mod embedded {
     refinery::embed_migrations!("migrations/sqlite");
 }
@@ -41,11 +44,11 @@ mod embedded {
 /// Opens the one connection that writes, making or migrating the database where that is needed.
 pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let mut connection = connect(path, flags, WRITER_CACHE_KIB)?;
-    let failed = while_doing("be opened");
+    let mut connection = connect(path, flags)?;
     match identify(&connection, path)? {
         Content::Nothing => {
-            connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(&failed)?;
+            let named = connection.pragma_update(None, "application_id", APPLICATION_ID);
+            named.map_err(while_doing(OPEN))?;
             migrate(&mut connection)?;
         }
         Content::Format(found) if found < known_format() => migrate(&mut connection)?,
@@ -55,39 +58,42 @@ pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
         "PRAGMA journal_mode = WAL;
          PRAGMA synchronous = FULL;
          PRAGMA wal_autocheckpoint = {WAL_PAGES};
-         PRAGMA journal_size_limit = {WAL_BYTES_KEPT};"
+         PRAGMA journal_size_limit = {WAL_BYTES_KEPT};
+         PRAGMA cache_size = -{WRITER_CACHE_KIB};
+         PRAGMA cell_size_check = ON;"
     );
-    connection.execute_batch(&settings).map_err(&failed)?;
+    connection.execute_batch(&settings).map_err(while_doing(OPEN))?;
     Ok(connection)
 }
 
 /// Opens a connection that can only read, on a database that is there and has our format.
 pub(super) fn reader(path: &Path) -> Result<Connection, Error> {
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, READER_CACHE_KIB)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     match identify(&connection, path)? {
-        Content::Format(found) if found == known_format() => Ok(connection),
+        Content::Format(found) if found == known_format() => {}
         Content::Format(_) | Content::Nothing => {
             let problem = "its journal has an older format: start the server on it once".to_owned();
-            Err(Error::Directory { path: path.parent().unwrap_or(path).to_owned(), problem })
+            return Err(Error::Directory { path: path.parent().unwrap_or(path).to_owned(), problem });
         }
     }
+    let settings = format!("PRAGMA cache_size = -{READER_CACHE_KIB}; PRAGMA cell_size_check = ON;");
+    connection.execute_batch(&settings).map_err(while_doing(OPEN))?;
+    Ok(connection)
 }
 
-fn connect(path: &Path, flags: OpenFlags, cache_kib: u32) -> Result<Connection, Error> {
+/// Opens the file without looking into it.
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     // A build that links another SQLite than the one we ship would lose data, sooner or later.
     assert!(
         rusqlite::version_number() >= SQLITE_VERSION_MIN,
         "SQLite {} is older than 3.51.3",
         rusqlite::version()
     );
+    // Each connection is behind a lock of ours.
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| cannot_open(path, &error))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    let settings = format!("PRAGMA cache_size = -{cache_kib}; PRAGMA cell_size_check = ON;");
-    connection
-        .busy_timeout(BUSY_TIMEOUT)
-        .and_then(|()| connection.execute_batch(&settings))
-        .map_err(while_doing("be opened"))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(while_doing(OPEN))?;
     Ok(connection)
 }
 
@@ -111,7 +117,7 @@ enum Content {
 }
 
 fn identify(connection: &Connection, path: &Path) -> Result<Content, Error> {
-    let failed = while_doing("be opened");
+    let failed = while_doing(OPEN);
     let id: i32 = connection
         .pragma_query_value(None, "application_id", |row| row.get(0))
         .map_err(|error| not_ours(path, &error).unwrap_or_else(|| failed(error)))?;
@@ -164,10 +170,13 @@ fn known_format() -> i64 {
 
 /// Only called when a migration is missing: refinery panics on a history that it cannot read.
 fn migrate(connection: &mut Connection) -> Result<(), Error> {
-    match embedded::migrations::runner().run(connection) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            Err(Error::Failed { doing: "be brought to the current format", problem: error.to_string() })
-        }
-    }
+    // Grouped means one transaction. Otherwise refinery writes a migration and the note that it was applied in two, and
+    // a kill between them leaves a database that can never be opened again: the kill test found it.
+    let runner = embedded::migrations::runner().set_grouped(true);
+    let Err(error) = runner.run(connection) else { return Ok(()) };
+    let said = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<rusqlite::Error>());
+    Err(match said {
+        Some(said) => problem::of(MIGRATE, said),
+        None => Error::Failed { doing: MIGRATE, problem: error.to_string() },
+    })
 }

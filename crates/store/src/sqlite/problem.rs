@@ -4,20 +4,19 @@ use rusqlite::ErrorCode;
 
 use crate::Error;
 
-/// Turns what went wrong while `doing` something into an error of ours.
+/// The same for a `map_err`.
 pub(super) fn while_doing(doing: &'static str) -> impl Fn(rusqlite::Error) -> Error {
     move |error| of(doing, &error)
 }
 
-fn of(doing: &'static str, error: &rusqlite::Error) -> Error {
+/// What went wrong while `doing` something, as an error of ours.
+pub(super) fn of(doing: &'static str, error: &rusqlite::Error) -> Error {
     use rusqlite::Error as E;
     match error {
         E::SqliteFailure(failure, message) => {
             let said = message.clone().unwrap_or_else(|| failure.to_string());
             match failure.code {
-                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
-                    Error::Damaged { problem: format!("{said} (while trying to {doing})") }
-                }
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Error::Damaged { problem: said },
                 // The extended code is what tells a full disk from a failed sync when the words do not.
                 _ => Error::Failed {
                     doing,
@@ -29,9 +28,9 @@ fn of(doing: &'static str, error: &rusqlite::Error) -> Error {
         E::FromSqlConversionFailure(..)
         | E::IntegralValueOutOfRange(..)
         | E::Utf8Error(..)
-        | E::InvalidColumnType(..) => {
-            Error::Damaged { problem: format!("{error} (while trying to {doing})") }
-        }
+        | E::InvalidColumnType(..) => Error::Damaged { problem: error.to_string() },
+        // Without the statement, which is no help to anybody who can read this.
+        E::SqlInputError { msg, .. } => Error::Failed { doing, problem: msg.clone() },
         other => Error::Failed { doing, problem: other.to_string() },
     }
 }
@@ -59,7 +58,7 @@ mod tests {
         );
         assert_eq!(
             say(ffi::SQLITE_CORRUPT, "database disk image is malformed"),
-            "the journal is damaged: database disk image is malformed (while trying to commit)"
+            "the journal is damaged: database disk image is malformed"
         );
     }
 }

@@ -110,3 +110,32 @@ fn run(row: &Row<'_>) -> Result<RunRow, Error> {
         labels,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{BY_ID, NEWEST, OF_LABEL, OF_SKILL_AND_STATUS, OF_STATUS};
+    use crate::sqlite::open;
+
+    #[test]
+    fn every_list_is_a_walk_along_an_index() {
+        let dir = tempfile::tempdir().unwrap();
+        let connection = open::writer(&dir.path().join("adjourn.db")).unwrap();
+        let cases = [
+            (BY_ID, "SEARCH r USING PRIMARY KEY (id=?)"),
+            (NEWEST, "SEARCH r USING PRIMARY KEY (id<?)"),
+            (OF_STATUS, "SEARCH r USING INDEX runs_by_status (status=? AND id<?)"),
+            (OF_SKILL_AND_STATUS, "SEARCH r USING INDEX runs_by_skill (skill=? AND status=? AND id<?)"),
+            (
+                OF_LABEL,
+                "SEARCH l USING PRIMARY KEY (key=? AND value=? AND run<?); SEARCH r USING PRIMARY KEY (id=?)",
+            ),
+        ];
+        for (sql, expected) in cases {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let nothing = vec![rusqlite::types::Null; statement.parameter_count()];
+            let steps = statement.query_map(rusqlite::params_from_iter(nothing), |row| row.get("detail"));
+            let steps: Vec<String> = steps.unwrap().map(Result::unwrap).collect();
+            assert_eq!(steps.join("; "), expected, "{sql}");
+        }
+    }
+}

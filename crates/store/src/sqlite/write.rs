@@ -6,7 +6,7 @@
 use adjourn_core::{
     Change, Claim, ClaimKey, ContractRow, Holder, Item, OpenInteraction, RunRow, StreamId, Timestamp,
 };
-use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
 use super::codec::{contract_status_code, count, execution_key, run_key, run_status_code, stream_key};
 use super::problem::while_doing;
@@ -110,32 +110,34 @@ impl<'c> Writing<'c> {
 
     fn item(&mut self, item: &Item) -> Result<Outcome, Error> {
         assert!(item.events >= 1, "an item of {} has no events", item.stream);
-        let before = self.stream_head(item.stream).map_err(while_doing(COMMIT))?;
+        let before = self.stream_head(item.stream)?;
         if before.seq != item.expected_seq {
             return Ok(Outcome::Refused(Conflict::Seq { actual: before.seq }));
         }
         if let Some(conflict) = self.claim_conflict(&item.changes)? {
             return Ok(Outcome::Refused(conflict));
         }
-        assert!(
-            item.last_frame >= before.frame,
-            "an item of {} goes back from frame {} to {}",
-            item.stream,
-            before.frame,
-            item.last_frame
-        );
+        if item.last_frame < before.frame {
+            // Either what is stored is wrong or what is to be stored. Written, it would be found by nobody's cursor.
+            let problem = format!(
+                "{} ends with frame {}, and is to go back to {}",
+                item.stream, before.frame, item.last_frame
+            );
+            return Err(Error::Damaged { problem });
+        }
         self.write(item).map_err(while_doing(COMMIT))?;
         Ok(Outcome::Accepted { position: self.head })
     }
 
-    fn stream_head(&mut self, stream: StreamId) -> rusqlite::Result<StreamHead> {
-        let head = self.stream_head.query_row([stream_key(stream)], |row| {
-            Ok(StreamHead {
-                seq: row.get::<_, i64>(0)?.cast_unsigned(),
-                frame: row.get::<_, i64>(1)?.cast_unsigned(),
-            })
-        });
-        Ok(head.optional()?.unwrap_or_default())
+    fn stream_head(&mut self, stream: StreamId) -> Result<StreamHead, Error> {
+        let failed = while_doing(COMMIT);
+        let mut rows = self.stream_head.query([stream_key(stream)]).map_err(&failed)?;
+        match rows.next().map_err(&failed)? {
+            Some(row) => {
+                Ok(StreamHead { seq: read::count_column(row, 0)?, frame: read::count_column(row, 1)? })
+            }
+            None => Ok(StreamHead::default()),
+        }
     }
 
     /// The first key that is claimed and held by somebody else, as far as the changes before it leave it held.
@@ -262,5 +264,75 @@ impl<'c> Writing<'c> {
             holder.digest,
         ])?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use adjourn_core::Change;
+
+    use super::super::{open, read};
+    use super::Writer;
+    use crate::conformance::items::{Script, paused_run, run_id, with};
+    use crate::{After, Error};
+
+    #[test]
+    fn a_full_disk_refuses_whole_batches_until_there_is_room_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        // What SQLite does when the disk is full, at a size that we choose.
+        let room = |writer: &Writer, pages: u32| {
+            let sql = format!("PRAGMA max_page_count = {pages}");
+            writer.connection.query_row(&sql, [], |_| Ok(())).unwrap();
+        };
+        room(&writer, 40);
+        let mut runs = 0;
+        let error = loop {
+            match writer.commit(&paused_run(runs)) {
+                Ok(_) => runs += 1,
+                Err(error) => break error,
+            }
+        };
+        let expected = "the journal cannot commit: database or disk is full (SQLite code 13)";
+        assert_eq!(error.to_string(), expected);
+        assert!(runs > 0);
+        for _ in 0..3 {
+            assert!(writer.commit(&paused_run(runs)).is_err());
+            assert_eq!(writer.head(), runs * 10);
+            assert_eq!(read::head(&writer.connection).unwrap(), runs * 10);
+            let half = read::stream(&writer.connection, run_id(runs).into(), After::START, 9).unwrap();
+            assert_eq!(half, []);
+        }
+        room(&writer, 1000);
+        writer.commit(&paused_run(runs)).unwrap();
+        assert_eq!(writer.head(), (runs + 1) * 10);
+    }
+
+    #[test]
+    fn a_frame_that_goes_back_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        let mut run = Script::run(1);
+        writer.commit(&[run.next(1, 5, "five")]).unwrap();
+        let mut back = run.next(1, 0, "four");
+        back.last_frame = 4;
+        let error = writer.commit(&[back]).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+        assert_eq!(writer.head(), 1);
+    }
+
+    #[test]
+    fn a_batch_that_breaks_an_invariant_panics_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        let other = Script::run(2).row.unwrap();
+        let empty = Script::run(3).next(0, 0, "no events");
+        for broken in [with(Script::run(1).next(1, 1, "not its row"), Change::Run(other)), empty] {
+            let batch = [Script::run(4).next(1, 1, "fine"), broken];
+            let commit = std::panic::AssertUnwindSafe(|| writer.commit(&batch));
+            assert!(std::panic::catch_unwind(commit).is_err());
+            assert_eq!(read::head(&writer.connection).unwrap(), 0);
+        }
+        writer.commit(&[Script::run(4).next(1, 1, "fine")]).unwrap();
     }
 }

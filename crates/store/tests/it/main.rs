@@ -3,4 +3,9 @@
 // Clippy takes functions that tests share for code that is not a test.
 #![allow(clippy::unwrap_used)]
 
+mod bad_input;
+mod bench;
+mod child;
 mod conformance;
+mod faults;
+mod kill;
