@@ -1,5 +1,8 @@
 //! What is looked up: runs, questions, contracts and claims.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use adjourn_core::{
     Change, ContractRow, ContractStatus, ExecutionId, Holder, InteractionId, OpenInteraction, RunRow,
     RunStatus,
@@ -72,6 +75,33 @@ fn product<'c, A, B, C, D>(
     a.iter().flat_map(move |a| {
         b.iter().flat_map(move |b| c.iter().flat_map(move |c| d.iter().map(move |d| (a, b, c, d))))
     })
+}
+
+pub fn a_list_is_one_moment_while_its_runs_change(fixture: &mut dyn Fixture) {
+    let store = fixture.store();
+    let mut scripts: Vec<_> = (0..5).map(|n| Script::run(n).skill("triage").label("team", "core")).collect();
+    let mut step = |n: usize| {
+        let status = RunStatus::ALL[n % RunStatus::ALL.len()];
+        let moved: Vec<_> = scripts.iter_mut().map(|script| script.moves(status, 1, 1, "moved")).collect();
+        store.commit(&moved).unwrap();
+    };
+    step(0);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            (1..200).for_each(&mut step);
+            done.store(true, Ordering::SeqCst);
+        });
+        let skill = RunFilter { skill: Some("triage".to_owned()), ..RunFilter::default() };
+        let label = RunFilter { label: Some(("team".to_owned(), "core".to_owned())), ..RunFilter::default() };
+        while !done.load(Ordering::SeqCst) {
+            for filter in [&RunFilter::default(), &skill, &label] {
+                let rows = store.runs(filter, 10).unwrap();
+                assert_eq!(rows.len(), 5, "{filter:?}: {rows:?}");
+                assert!(rows.iter().all(|row| row.status == rows[0].status), "{filter:?}: {rows:?}");
+            }
+        }
+    });
 }
 
 pub fn a_row_follows_its_run(fixture: &mut dyn Fixture) {
