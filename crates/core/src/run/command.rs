@@ -28,6 +28,8 @@ pub enum Command {
     EndTurn {
         /// The turn that ended.
         turn: u32,
+        /// What it showed last, in order.
+        observations: Vec<Observation>,
         /// How.
         end: TurnEnd,
     },

@@ -29,7 +29,7 @@ impl Figures {
         self.events as f64 / self.total.as_secs_f64()
     }
 
-    fn percentile(&self, percent: usize) -> Duration {
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let index = self.commits.len() * percent / 100;
         self.commits.get(index.min(self.commits.len().saturating_sub(1))).copied().unwrap_or_default()
     }

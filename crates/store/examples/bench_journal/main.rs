@@ -3,7 +3,9 @@
 
 mod bare;
 mod figures;
+mod journal;
 mod listing;
+mod paused;
 mod suite;
 mod writing;
 

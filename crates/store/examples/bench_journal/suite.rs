@@ -7,7 +7,7 @@ use adjourn_store::{After, SqliteStore, Store};
 
 use super::bare::Bare;
 use super::figures::Figures;
-use super::{listing, writing};
+use super::{journal, listing, writing};
 
 /// How much is measured.
 #[derive(Debug)]
@@ -37,6 +37,7 @@ impl Options {
 }
 
 pub(crate) fn run(options: &Options) {
+    let mut yardstick = None;
     for (batch, events) in [(1, options.events / 16), (256, options.events)] {
         let items = writing::interleaved_runs(events / writing::EVENTS_PER_RUN);
         let mut bare = Vec::new();
@@ -51,6 +52,19 @@ pub(crate) fn run(options: &Options) {
         println!(
             "commits of {batch:>3}, store:     {store}  ({:.2} of the bare loop)",
             store.speed() / bare.speed()
+        );
+        yardstick = Some(bare);
+    }
+    let yardstick = yardstick.expect("the bare loop was measured");
+    for writers in [1, 16, 256, 4096] {
+        let events = if writers == 1 { options.events / 16 } else { options.events };
+        let runs = (events / writing::EVENTS_PER_RUN).max(1);
+        let journal = (0..options.rounds).map(|_| journal::measure(runs, writers)).collect();
+        let journal = Figures::median(journal);
+        println!(
+            "journal, {writers:>4} writers:    {journal}  ({:.2} of the bare loop at 256, p99 {:.1} times its)",
+            journal.speed() / yardstick.speed(),
+            journal.percentile(99).as_secs_f64() / yardstick.percentile(99).as_secs_f64()
         );
     }
     writing::size_of_a_run(options.events / writing::EVENTS_PER_RUN);

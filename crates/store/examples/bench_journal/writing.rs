@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use adjourn_core::Item;
-use adjourn_store::conformance::items::paused_run;
 use adjourn_store::{Outcome, SqliteStore, Store};
 
 use super::figures::Figures;
+use super::paused;
 
-/// Of [`paused_run`].
-pub(crate) const EVENTS_PER_RUN: u64 = 10;
+/// Of a run that [pauses once](paused::items).
+pub(crate) const EVENTS_PER_RUN: u64 = 17;
 
 /// How many other runs are created before a run gets its first, second, third and fourth item: a turn takes some time,
 /// a person takes long.
@@ -18,7 +18,7 @@ const LAGS: [u64; 4] = [0, 100, 5_000, 5_100];
 
 /// The items of `runs` runs that go on at the same time.
 pub(crate) fn interleaved_runs(runs: u64) -> Vec<Item> {
-    let mut waiting: Vec<[Option<Item>; 4]> = (0..runs).map(|n| paused_run(n).map(Some)).collect();
+    let mut waiting: Vec<[Option<Item>; 4]> = (0..runs).map(|n| paused::items(n).map(Some)).collect();
     let steps = 0..runs + LAGS[3];
     let order =
         steps.flat_map(|step| (0..4).filter_map(move |stage| Some((step.checked_sub(LAGS[stage])?, stage))));

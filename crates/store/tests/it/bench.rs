@@ -4,8 +4,12 @@
 mod bare;
 #[path = "../../examples/bench_journal/figures.rs"]
 mod figures;
+#[path = "../../examples/bench_journal/journal.rs"]
+mod journal;
 #[path = "../../examples/bench_journal/listing.rs"]
 mod listing;
+#[path = "../../examples/bench_journal/paused.rs"]
+mod paused;
 #[path = "../../examples/bench_journal/suite.rs"]
 mod suite;
 #[path = "../../examples/bench_journal/writing.rs"]
