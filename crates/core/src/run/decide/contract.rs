@@ -70,6 +70,8 @@ fn holder(draft: &Draft, spec: &ContractSpec) -> Option<Holder> {
 pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal> {
     let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
     let trigger = match contract.status {
+        // After a crash in doubt an approved call waits as well: for what became of it, not for being made.
+        ContractStatus::Waiting if contract.dispatched_at.is_some() => return Err(Refusal::Dispatched(id)),
         ContractStatus::Waiting if !contract.approved => return Err(Refusal::NotApproved(id)),
         ContractStatus::Waiting => ContractTrigger::Resume,
         ContractStatus::Pending
