@@ -184,6 +184,10 @@ fn auto_decide(draft: &mut Draft, question: Question) -> Result<(), Refusal> {
     let waits_for = draft.run.open_interactions().next().map(|interaction| interaction.interaction_id);
     let Some(id) = waits_for else { return Ok(()) };
     draft.emit(Event::InteractionAnswered { id, response, action: None, by: By::AUTO_DECIDE, key: None });
+    if draft.run.status != RunStatus::WaitingUser {
+        // An answer that came in mid-turn has brought the run back to the queue, and takes this one along.
+        return Ok(());
+    }
     draft.step(RunTrigger::AutoDecided, Actor::AutoDecide)
 }
 
