@@ -13,7 +13,8 @@ use crate::{
 pub(super) fn request(draft: &mut Draft, request: &RequestContract) -> Result<(), Refusal> {
     super::turn::fence(&draft.run, request.turn)?;
     let id = request.spec.execution_id;
-    record(draft, request.spec.clone())?;
+    // Only a person's edit is approved by its origin; whatever a turn asks for is not.
+    record(draft, ContractSpec { edited_from: None, ..request.spec.clone() })?;
     let (subject, question, asker) = match (&request.spec.action, &request.approval) {
         (ContractAction::EcsRequest(question), _) => (Subject::Form(id), question, Actor::EcsNode),
         (ContractAction::ToolCall(_), Some(question)) => (Subject::Approval(id), question, Actor::ToolNode),
