@@ -81,7 +81,7 @@ pub enum Refusal {
     /// What became of the call is known.
     #[error("what became of {0} is known: there is nothing to settle")]
     NothingToSettle(ExecutionId),
-    /// The run is about to end and takes no further turn.
+    /// The run is about to end: it takes no further turn and begins no further call.
     #[error("the run is about to end: its process is being ended")]
     Ending,
     /// The report comes from a turn that is over.

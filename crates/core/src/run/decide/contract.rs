@@ -12,6 +12,7 @@ use crate::{
 /// Records an effect, and puts it to a person where one has to allow it.
 pub(super) fn request(draft: &mut Draft, request: &RequestContract) -> Result<(), Refusal> {
     super::turn::fence(&draft.run, request.turn)?;
+    begins_nothing_after_the_end(draft)?;
     let id = request.spec.execution_id;
     // Only a person's edit is approved by its origin; whatever a turn asks for is not.
     record(draft, ContractSpec { edited_from: None, ..request.spec.clone() })?;
@@ -67,8 +68,14 @@ fn holder(draft: &Draft, spec: &ContractSpec) -> Option<Holder> {
     own.map(|contract| contract.claim(draft.run.id()).holder).or_else(|| others.cloned())
 }
 
+/// Whoever canceled a run may rely on it: from then on nothing more is done to the world.
+fn begins_nothing_after_the_end(draft: &Draft) -> Result<(), Refusal> {
+    if draft.run.ending.is_some() { Err(Refusal::Ending) } else { Ok(()) }
+}
+
 /// The call is made right after this commit.
 pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal> {
+    begins_nothing_after_the_end(draft)?;
     let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
     let trigger = match contract.status {
         // After a crash in doubt an approved call waits as well: for what became of it, not for being made.
