@@ -78,7 +78,8 @@ pub(super) fn observe(draft: &mut Draft, turn: u32, observations: &[Observation]
 pub(super) fn end(draft: &mut Draft, turn: u32, how: &TurnEnd) -> Result<(), Refusal> {
     fence(&draft.run, turn)?;
     if draft.run.ending.is_some() {
-        return end::complete(draft);
+        // A process that stays outlives its turn, and the run ends with the process.
+        return if draft.run.stays() { Ok(()) } else { end::complete(draft) };
     }
     let evidence = match how {
         TurnEnd::Completed(evidence) => evidence,
