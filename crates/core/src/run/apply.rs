@@ -221,6 +221,9 @@ impl Run {
         if to.is_terminal() || (to != RunStatus::Running && self.profile == Profile::Resumable) {
             self.process = None;
         }
+        if to.is_terminal() {
+            self.ending = None;
+        }
         Ok(())
     }
 
