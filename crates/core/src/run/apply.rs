@@ -176,19 +176,29 @@ impl Run {
             Event::ProcessLost => {
                 self.process = None;
                 self.profile = Profile::Resumable;
-                // With the process nothing is held any more, so that only a person's answer ends the wait.
-                if self.spec.strict == Strict::On {
-                    for interaction in
-                        self.interactions.iter_mut().filter(|interaction| interaction.is_open())
-                    {
-                        interaction.deadline_at = None;
-                    }
-                }
+                self.drop_deadlines();
             }
             Event::EndRequested(cause) => self.ending = Some(cause.clone()),
             Event::ResultRecorded(result) => self.result = Some(result.clone()),
         }
         Ok(())
+    }
+
+    /// With the process nothing is held any more, so that in a strict run only a person's answer ends the wait. What a
+    /// form itself says about its time still holds.
+    fn drop_deadlines(&mut self) {
+        if self.spec.strict == Strict::Off {
+            return;
+        }
+        for interaction in self.interactions.iter_mut().filter(|interaction| interaction.is_open()) {
+            let own = match interaction.subject {
+                Subject::Form(id) => self.contracts.get(&id).and_then(|form| form.spec.timeout_seconds),
+                Subject::Turn | Subject::Approval(_) | Subject::Recovery(_) => None,
+            };
+            if own.is_none() {
+                interaction.deadline_at = None;
+            }
+        }
     }
 
     fn move_status(&mut self, from: RunStatus, to: RunStatus, trigger: RunTrigger) -> Result<(), String> {
