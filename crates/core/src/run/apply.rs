@@ -258,8 +258,9 @@ impl Run {
             Observation::Handle(handle) => self.handle = Some(handle.clone()),
             Observation::Process(process) => self.process = Some(*process),
             Observation::Usage(usage) => {
-                self.usage.input_tokens += usage.input_tokens;
-                self.usage.output_tokens += usage.output_tokens;
+                // The numbers are the agent's, and may be anything.
+                self.usage.input_tokens = self.usage.input_tokens.saturating_add(usage.input_tokens);
+                self.usage.output_tokens = self.usage.output_tokens.saturating_add(usage.output_tokens);
                 if let Some(cost) = usage.cost_usd {
                     *self.usage.cost_usd.get_or_insert(0.0) += cost;
                 }
