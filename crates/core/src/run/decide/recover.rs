@@ -60,7 +60,8 @@ fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
             code: ErrorCode::SessionResumeFailed,
             message: "after a restart the agent does not know its conversation any more".to_owned(),
         }),
-        None if run.status != RunStatus::Running => Some(RunError {
+        // Only the first attempt can begin from nothing: every later one goes on in a conversation.
+        None if run.status != RunStatus::Running || run.attempt_number > 1 => Some(RunError {
             code: ErrorCode::SessionResumeFailed,
             message: "after a restart there is no handle to resume the conversation by".to_owned(),
         }),
@@ -71,10 +72,9 @@ fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
     }
 }
 
-/// Something of the current attempt may have had its effect, so that the turn must not simply begin again.
+/// Something may have had its effect, so that the turn must not simply begin again.
 fn was_dispatched(run: &Run) -> bool {
-    run.contracts()
-        .any(|contract| contract.attempt_number == run.attempt_number && contract.dispatched_at.is_some())
+    run.contracts().any(|contract| contract.dispatched_at.is_some())
 }
 
 /// The turn was cut off. Calls in flight are settled first: by a person, where they must not be repeated.
