@@ -6,7 +6,7 @@ use super::{Draft, Refusal};
 use crate::interaction::{By, Subject};
 use crate::{
     Actor, ContractAction, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode, Holder,
-    Outcome,
+    Outcome, reply,
 };
 
 /// Records an effect, and puts it to a person where one has to allow it.
@@ -31,11 +31,11 @@ pub(super) fn request(draft: &mut Draft, request: &RequestContract) -> Result<()
     Ok(())
 }
 
-/// In auto mode nobody fills in a form: it gets its default, or no answer at all.
+/// In auto mode nobody fills in a form: it gets its default, if that is an answer, or none at all.
 fn answer_alone(draft: &mut Draft, id: ExecutionId, question: &crate::Question) -> Result<(), Refusal> {
-    match &question.default {
+    match question.default.as_ref().and_then(|default| reply::check(question, default).ok()) {
         Some(default) => {
-            let result = ContractDetail::Result(default.clone());
+            let result = ContractDetail::Result(default);
             draft.step_contract(id, ContractTrigger::Succeed, Actor::AutoDecide, Some(result))
         }
         None => {

@@ -30,7 +30,9 @@ pub(super) fn recover(draft: &mut Draft, survey: Survey) -> Result<(), Refusal> 
         (RunStatus::Running, Calls::Known) => RunTrigger::RestartRequeued,
         (RunStatus::Running, Calls::InDoubt) => RunTrigger::RestartNeedsInput,
         // Its next turn waits for a slot as before, and at its end for the answers that are missing.
-        (RunStatus::Queued | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled, _) => return Ok(()),
+        (RunStatus::Queued | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled, _) => {
+            return Ok(());
+        }
     };
     draft.step(trigger, Actor::Recovery)
 }
