@@ -152,7 +152,7 @@ pub enum ContractReport {
 pub struct Known {
     /// What time it is.
     pub now: Timestamp,
-    /// Who holds the keys that the command [wants](Command::wants).
+    /// Who holds the keys that the command [wants](super::Run::wants).
     pub held: Vec<(ClaimKey, Holder)>,
 }
 
