@@ -1,5 +1,7 @@
 //! One run and what happens to it, told in the words of the rules.
 
+#![allow(clippy::unwrap_used, reason = "what cannot go on has failed its test")]
+
 use adjourn_core::{
     Action, By, Command, Contract, ContractAction, ContractReport, ContractSpec, ContractStatus, Create,
     ErrorCode, Event, Evidence, ExecutionId, ExecutionMode, Frame, IdempotencyKey, InteractionId, KeyScope,

@@ -3,13 +3,15 @@
 //! A [`Step`] is five small numbers. What they mean depends on what is there when the step is taken (the third question,
 //! the second contract), so that a failing walk still means something when steps are taken out of it.
 
+#![allow(clippy::unwrap_used, reason = "what cannot go on has failed its test")]
+
 use std::sync::LazyLock;
 
 use adjourn_core::{
     Action, By, Choice, Command, Continued, ContractAction, ContractReport, ContractSpec, Create, ErrorCode,
     Evidence, ExecutionId, ExecutionMode, IdempotencyKey, InteractionId, KeyScope, Observation, Process,
     Profile, Question, Reply, ReplyKey, RequestContract, ResumesBy, RoundtableId, Run, RunError, RunId,
-    RunSpec, Schema, Strict, Survey, ToolCall, TurnEnd, Usage,
+    RunSpec, RunStatus, Schema, Strict, Survey, ToolCall, TurnEnd, Usage,
 };
 use proptest::prelude::{Strategy, any};
 use serde_json::{Value, json};
@@ -32,10 +34,66 @@ pub(crate) struct Step {
 }
 
 pub(crate) fn steps(count_max: usize) -> impl Strategy<Value = Vec<Step>> {
-    let step = (0..3_u8, any::<u8>(), 0..6_u8, any::<u8>(), 0..8_u8)
+    let step = (0..6_u8, any::<u8>(), 0..6_u8, any::<u8>(), 0..8_u8)
         .prop_map(|(run, what, which, how, wait)| Step { run, what, which, how, wait });
     proptest::collection::vec(step, 1..count_max)
 }
+
+/// A kind of command.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    StartTurn,
+    EndTurn,
+    EndOtherTurn,
+    Observe,
+    Reply,
+    Expire,
+    Cancel,
+    EndProcess,
+    Recover,
+    Request,
+    Dispatch,
+    Report,
+    Settle,
+    Create,
+    CreateAgain,
+}
+
+const WHILE_QUEUED: &[Kind] =
+    &[Kind::StartTurn, Kind::StartTurn, Kind::StartTurn, Kind::Reply, Kind::Dispatch];
+const WHILE_RUNNING: &[Kind] = &[
+    Kind::EndTurn,
+    Kind::Observe,
+    Kind::Request,
+    Kind::Dispatch,
+    Kind::Report,
+    Kind::Reply,
+    Kind::EndTurn,
+    Kind::Request,
+    Kind::Dispatch,
+    Kind::EndTurn,
+    Kind::Recover,
+];
+const WHILE_WAITING: &[Kind] =
+    &[Kind::Reply, Kind::Reply, Kind::Expire, Kind::Reply, Kind::Expire, Kind::Recover];
+const ANYTHING: &[Kind] = &[
+    Kind::StartTurn,
+    Kind::EndTurn,
+    Kind::EndOtherTurn,
+    Kind::Observe,
+    Kind::Reply,
+    Kind::Expire,
+    Kind::Cancel,
+    Kind::EndProcess,
+    Kind::Recover,
+    Kind::Request,
+    Kind::Dispatch,
+    Kind::Report,
+    Kind::Settle,
+    Kind::Create,
+    Kind::CreateAgain,
+    Kind::EndProcess,
+];
 
 /// How long a question waits in a walk, in seconds.
 const SESSION_TIMEOUT_SEC: u32 = 100;
@@ -58,35 +116,53 @@ impl Step {
 
     /// The command that these numbers mean in `world`, and the run that it is for.
     pub(crate) fn command(self, world: &World) -> (RunId, Command) {
-        let ids: Vec<RunId> = world.runs.keys().copied().collect();
-        let Some(id) = pick(&ids, self.run) else { return (RunId::from_bits(1), self.create(world)) };
-        let run = world.run(id);
+        let new = RunId::from_bits(world.runs.len() as u128 + 1);
+        let Some(run) = self.run(world) else { return (new, self.create(world)) };
         let turn = run.turn();
-        let command = match self.what % 32 {
-            0..=5 => Command::StartTurn,
-            6..=10 => Command::EndTurn { turn, end: self.turn_end() },
-            11 => {
-                Command::EndTurn { turn: turn.wrapping_sub(u32::from(self.which % 2)), end: self.turn_end() }
+        let command = match self.kind(run) {
+            Kind::StartTurn => Command::StartTurn,
+            // Without a handle most ends are the end of the run, and there is little more to see of it.
+            Kind::EndTurn if run.handle().is_none() && self.which > 0 => {
+                Command::Observe { turn, observations: self.observations() }
             }
-            12..=14 => Command::Observe { turn, observations: self.observations() },
-            15..=18 => Command::Reply(self.reply(run)),
-            19 => Command::Expire(self.question(run)),
-            20 => Command::Cancel(if self.how.is_multiple_of(2) { By::USER } else { By::SYSTEM }),
-            21 => Command::ReportProcessEnded { loadable: self.how.is_multiple_of(2) },
-            22 => Command::Recover(self.survey()),
-            23..=25 => Command::RequestContract(self.request(run)),
-            26 | 27 => Command::DispatchContract(self.contract(run)),
-            28 | 29 => Command::ReportContract { id: self.contract(run), report: self.report() },
-            30 => Command::SettleContract {
-                id: self.contract(run),
-                happened: self.how.is_multiple_of(2),
-                note: None,
-                by: By::USER,
-            },
-            _ if self.how.is_multiple_of(8) => self.create(world),
-            _ => return (RunId::from_bits(ids.len() as u128 + 1), self.create(world)),
+            Kind::EndTurn => Command::EndTurn { turn, end: self.turn_end() },
+            Kind::EndOtherTurn => Command::EndTurn { turn: turn.wrapping_sub(1), end: self.turn_end() },
+            Kind::Observe => Command::Observe { turn, observations: self.observations() },
+            Kind::Reply => Command::Reply(self.reply(run)),
+            Kind::Expire => Command::Expire(self.question(run)),
+            Kind::Cancel => Command::Cancel(if self.how.is_multiple_of(2) { By::USER } else { By::SYSTEM }),
+            Kind::EndProcess => Command::ReportProcessEnded { loadable: !self.how.is_multiple_of(4) },
+            Kind::Recover => Command::Recover(self.survey()),
+            Kind::Request => Command::RequestContract(self.request(run)),
+            Kind::Dispatch => Command::DispatchContract(self.contract(run)),
+            Kind::Report => Command::ReportContract { id: self.contract(run), report: self.report() },
+            Kind::Settle => {
+                let (id, happened) = (self.contract(run), self.how.is_multiple_of(2));
+                Command::SettleContract { id, happened, note: None, by: By::USER }
+            }
+            Kind::CreateAgain => self.create(world),
+            Kind::Create => return (new, self.create(world)),
         };
-        (id, command)
+        (run.id(), command)
+    }
+
+    /// Mostly something that fits the status of the run, sometimes anything.
+    fn kind(self, run: &Run) -> Kind {
+        let fitting: &[Kind] = match run.status() {
+            _ if self.what % 8 > 4 => ANYTHING,
+            RunStatus::Queued => WHILE_QUEUED,
+            RunStatus::Running => WHILE_RUNNING,
+            RunStatus::WaitingUser => WHILE_WAITING,
+            RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled => ANYTHING,
+        };
+        pick(fitting, self.what / 8).expect("there are some")
+    }
+
+    /// A run that is not over, or sometimes any.
+    fn run(self, world: &World) -> Option<&Run> {
+        let living: Vec<_> = world.runs.values().filter(|run| !run.status().is_terminal()).collect();
+        let all: Vec<_> = world.runs.values().collect();
+        pick(if self.run < 5 { &living } else { &all }, self.run)
     }
 
     /// The creation of a run of any kind, which continues another one if that has ended.
@@ -117,12 +193,12 @@ impl Step {
     }
 
     fn turn_end(self) -> TurnEnd {
-        match self.how % 10 {
-            0..=6 => {
-                let evidence = pick(&EVIDENCE, self.which.wrapping_add(self.how)).expect("there is some");
+        match self.how % 16 {
+            0..=10 => {
+                let evidence = pick(&EVIDENCE, self.how / 16).expect("there is some");
                 TurnEnd::Completed(Box::new(evidence))
             }
-            7 | 8 => TurnEnd::Suspended,
+            11..=14 => TurnEnd::Suspended,
             _ => TurnEnd::Failed(RunError { code: ErrorCode::EngineExitNonzero, message: "1".to_owned() }),
         }
     }
@@ -191,7 +267,7 @@ impl Step {
 
     fn survey(self) -> Survey {
         // Mostly intact, since a run that lost something has nothing more to show.
-        let lost = self.how % 12;
+        let lost = self.how % 32;
         Survey { engine: lost != 1, workspace: lost != 2, handle: lost != 3 }
     }
 
@@ -240,7 +316,7 @@ fn pick<T: Clone>(all: &[T], index: u8) -> Option<T> {
 
 /// An id that no contract has, of this run or of another.
 pub(crate) fn fresh_id(run: &Run) -> ExecutionId {
-    ExecutionId::from_bits(run.id().bits() << 32 | run.contracts().count() as u128 + 1)
+    ExecutionId::from_bits((run.id().bits() << 32) + run.contracts().count() as u128 + 1)
 }
 
 static QUESTIONS: LazyLock<Vec<Question>> = LazyLock::new(|| {
@@ -254,8 +330,8 @@ static QUESTIONS: LazyLock<Vec<Question>> = LazyLock::new(|| {
 static EVIDENCE: LazyLock<Vec<Evidence>> = LazyLock::new(|| {
     let schema = Schema::compile(&json!({"type": "object", "required": ["n"]})).unwrap();
     let texts = [
-        r#"{"__SKILL_DONE__": true, "n": 1}"#,
         r#"{"__SKILL_DONE__": false, "message": "Why?"}"#,
+        r#"{"__SKILL_DONE__": true, "n": 1}"#,
         r#"{"__SKILL_DONE__": true}"#,
         r#"{"ask_user": {"prompt": "Which?", "options": ["a", "b"], "default": null}}"#,
         r#"{"ask_user": 5}"#,

@@ -1,5 +1,7 @@
 //! What has to hold after every command, whatever came before it.
 
+#![allow(clippy::unwrap_used, reason = "what cannot go on has failed its test")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::fcmp::FrameType;

@@ -2,6 +2,8 @@
 //!
 //! Every commit is written as JSON and read back, so whatever is tested here is tested through the stored form.
 
+#![allow(clippy::unwrap_used, reason = "what cannot go on has failed its test")]
+
 use std::collections::BTreeMap;
 
 use adjourn_core::fcmp::Header;
@@ -18,7 +20,8 @@ pub(crate) struct Journal {
     pub(crate) rows: BTreeMap<RunId, RunRow>,
     pub(crate) open: BTreeMap<(RunId, InteractionId), OpenInteraction>,
     pub(crate) contracts: BTreeMap<ExecutionId, ContractRow>,
-    position: u64,
+    /// Events of all streams so far.
+    pub(crate) position: u64,
 }
 
 impl Journal {

@@ -105,6 +105,6 @@ fn a_number_in_the_arguments_reads_back_to_the_last_bit() {
     // Read back carelessly, it is its neighbour, and the call another one.
     let mut spec = run.send("ann");
     let adjourn_core::ContractAction::ToolCall(call) = &mut spec.action else { unreachable!() };
-    call.arguments = json!({"amount": 122.416_294_033_786_585_f64, "rate": 3.152_074_5e-300});
+    call.arguments = json!({"amount": 122.416_294_033_786_58_f64, "rate": 3.152_074_5e-300});
     run.requests(spec);
 }

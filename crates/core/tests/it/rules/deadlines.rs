@@ -22,7 +22,7 @@ fn running(profile: Profile, strict: Strict) -> Case {
 
 /// Whether the first question has a deadline.
 fn has_deadline(run: &Case) -> bool {
-    run.run().interaction(InteractionId(1)).unwrap().deadline_at.is_some()
+    run.run().interaction(InteractionId(1)).is_some_and(|question| question.deadline_at.is_some())
 }
 
 fn not_due(question: u32) -> Result<Vec<adjourn_core::Event>, Refusal> {

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::case::{ASKS, Case, DONE};
 
 fn reason(run: &mut Case) -> TurnReason {
-    match &run.tries(Command::StartTurn).unwrap()[0] {
+    match &run.tries(Command::StartTurn).expect("a slot is free")[0] {
         adjourn_core::Event::TurnStarted { reason, .. } => *reason,
         other => panic!("a turn begins with its start, not with {other:?}"),
     }
