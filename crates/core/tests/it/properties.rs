@@ -11,7 +11,7 @@ use crate::watch::{Watch, helpful_reply};
 use crate::world::{Sight, World};
 
 /// Walks that are taken, and their greatest length: together a few seconds in a debug build.
-const WALKS: u32 = 3000;
+const WALKS: u32 = 2000;
 const STEPS_MAX: usize = 80;
 
 /// Steps in which a run ends when everybody is helpful. The longest way there settles every contract of a walk in a

@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::fcmp::FrameType;
 use adjourn_core::{
-    Action, By, ClaimKey, Command, ContractDetail, ContractMachine, Event, ExecutionId, Frame, Holder,
-    InteractionId, Known, Machine, Observation, OpenInteraction, Profile, Reply, Run, RunId, RunMachine,
-    RunRow, RunStatus, RunTrigger, Strict, Subject,
+    Action, By, ClaimKey, Command, ContractAction, ContractDetail, ContractMachine, ContractReport, Event,
+    Evidence, ExecutionId, Frame, Holder, Interaction, InteractionId, Known, Machine, Observation,
+    OpenInteraction, Profile, Reply, Run, RunId, RunMachine, RunRow, RunStatus, RunTrigger, Strict, Subject,
+    Survey, TurnEnd,
 };
 use serde_json::{Value, json};
 
 use crate::walk::fresh_id;
-use crate::world::{Accepted, World, stream};
+use crate::world::{Accepted, Sight, World, stream};
 
 /// What was seen of all runs so far, told by the commands and events alone.
 #[derive(Debug, Default)]
@@ -27,6 +28,8 @@ pub(crate) struct Watch {
     needs_approval: BTreeSet<ExecutionId>,
     approved: BTreeSet<ExecutionId>,
     dispatched: BTreeSet<ExecutionId>,
+    /// Irreversible calls that were made, and that nobody said had no effect.
+    effects: BTreeMap<ClaimKey, ExecutionId>,
     /// Keys that are held for as long as a run is remembered.
     kept: BTreeMap<ClaimKey, Holder>,
     frames: BTreeMap<RunId, Vec<Frame>>,
@@ -37,9 +40,11 @@ impl Watch {
     pub(crate) fn check(&mut self, world: &World, command: &Command, accepted: &Accepted) {
         let run = &accepted.after;
         ended_runs_take_nothing(command, accepted);
+        ending_runs_only_end(accepted);
         every_change_is_an_edge(accepted);
         self.questions_are_resolved_once(accepted);
         self.calls_are_made_once_and_only_if_allowed(accepted);
+        self.nothing_irreversible_happens_twice(command, accepted);
         self.slots_follow_processes(command, accepted);
         self.queued_runs_have_a_reason(accepted);
         self.the_stream_is_whole(run, &accepted.frames);
@@ -85,6 +90,33 @@ impl Watch {
                     assert_eq!(ending, None, "{id} is dispatched by a run that has to end");
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Told by what tools and people said alone, whatever the contract makes of it.
+    fn nothing_irreversible_happens_twice(&mut self, command: &Command, accepted: &Accepted) {
+        let without_effect = match command {
+            Command::ReportContract {
+                id,
+                report: ContractReport::Failed(_) | ContractReport::Rejected(_),
+            }
+            | Command::SettleContract { id, happened: false, .. } => Some(*id),
+            Command::Reply(reply) if reply.response == "did_not_happen" => accepted
+                .after
+                .interaction(reply.interaction_id)
+                .and_then(|interaction| interaction.subject.execution_id()),
+            _ => None,
+        };
+        self.effects.retain(|_, call| Some(*call) != without_effect);
+        for event in &accepted.events {
+            let Event::ContractChanged { id, detail: Some(ContractDetail::Dispatched), .. } = event else {
+                continue;
+            };
+            let spec = &accepted.after.contract(*id).expect("it was requested").spec;
+            if spec.irreversible {
+                let before = self.effects.insert(spec.claim_key(), *id);
+                assert_eq!(before, None, "the same effect may have been had before {id}");
             }
         }
     }
@@ -210,6 +242,13 @@ fn ended_runs_take_nothing(command: &Command, accepted: &Accepted) {
     }
 }
 
+fn ending_runs_only_end(accepted: &Accepted) {
+    if let Some(before) = accepted.before.as_ref().filter(|before| before.ending().is_some()) {
+        let after = accepted.after.status();
+        assert!(after == before.status() || after.is_terminal(), "a run that has to end goes on");
+    }
+}
+
 fn every_change_is_an_edge(accepted: &Accepted) {
     let mut status = accepted.before.as_ref().map_or(RunStatus::Queued, Run::status);
     for event in &accepted.events {
@@ -299,12 +338,24 @@ fn rows_say_what_the_run_says(world: &World, run: &Run) {
     }
 }
 
-/// No answer comes at the wrong time, no deadline is missed, and a cancel always finds its way.
+/// No answer comes at the wrong time, no deadline is missed, no turn ends in vain, and a cancel always finds its way.
 fn commands_are_taken_when_they_must_be(world: &World, run: &Run) {
     let known = Known::at(world.now);
+    assert!(run.decide(&Command::Recover(Survey::INTACT), &known).is_ok(), "a run is not recovered");
+    if run.status() == RunStatus::Running {
+        for text in ["", r#"{"__SKILL_DONE__": true}"#, r#"{"ask_user": {"prompt": "Why?"}}"#] {
+            let end = TurnEnd::Completed(Box::new(Evidence::read(text, None)));
+            let ended = run.decide(&Command::EndTurn { turn: run.turn(), end }, &known);
+            assert!(ended.is_ok(), "the end of the turn is refused");
+        }
+    }
     for interaction in run.open_interactions() {
         let answer = helpful_reply(run, interaction.interaction_id);
         assert!(run.decide(&answer, &known).is_ok(), "a good answer is refused");
+        if let Some(edit) = edit_of_nothing(run, interaction) {
+            let known = world.known(Some(run), &edit, Sight::Full);
+            assert!(run.decide(&edit, &known).is_ok(), "an edit stands in its own way");
+        }
         let is_due = interaction.deadline_at.is_some_and(|deadline| deadline <= world.now);
         let ends_the_wait = interaction.subject == Subject::Turn && run.spec().strict == Strict::On;
         let in_time = run.status() == RunStatus::WaitingUser || !ends_the_wait;
@@ -335,4 +386,18 @@ pub(crate) fn helpful_reply(run: &Run, id: InteractionId) -> Command {
         key: None,
         edited_id: fresh_id(run),
     })
+}
+
+/// The edit of a call that leaves its arguments as they are.
+fn edit_of_nothing(run: &Run, interaction: &Interaction) -> Option<Command> {
+    let Subject::Approval(call) = interaction.subject else { return None };
+    let ContractAction::ToolCall(call) = &run.contract(call)?.spec.action else { return None };
+    Some(Command::Reply(Reply {
+        interaction_id: interaction.interaction_id,
+        response: call.arguments.clone(),
+        action: Some(Action::Edit),
+        by: By::USER,
+        key: None,
+        edited_id: fresh_id(run),
+    }))
 }

@@ -158,7 +158,7 @@ impl World {
         Ok(Accepted { before, after: decided.run, events: decided.events, frames })
     }
 
-    fn known(&self, run: Option<&Run>, command: &Command, sight: Sight) -> Known {
+    pub(crate) fn known(&self, run: Option<&Run>, command: &Command, sight: Sight) -> Known {
         let wanted = match sight {
             Sight::Full => Run::wants(run, command),
             Sight::Blind => Vec::new(),

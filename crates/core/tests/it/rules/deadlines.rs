@@ -141,6 +141,8 @@ fn with_its_process_a_strict_run_loses_the_deadlines_that_the_process_had() {
     let due = run.world.now.plus_seconds(500);
     run.suspends().process_ends();
     assert!(!has_deadline(&run));
+    let rows: Vec<_> = run.world.journal.open.values().map(|row| row.deadline_at).collect();
+    assert_eq!(rows, [None, Some(due)]);
     assert_eq!(run.run().wait_deadline_at(), Some(due));
     run.waits(500).expires(2);
     assert_eq!(run.contract_status(form), ContractStatus::Cancelled);

@@ -124,6 +124,15 @@ fn a_run_that_has_to_end_takes_no_turn_and_begins_no_call() {
 }
 
 #[test]
+fn an_answer_to_a_run_that_has_to_end_is_kept_and_changes_nothing_else() {
+    let mut run = sticky();
+    run.starts_with_process().ends(ASKS).cancels().answers(1, "a");
+    assert_eq!(run.status(), RunStatus::WaitingUser);
+    run.process_ends();
+    assert_eq!((run.status(), run.run().unused_answers().count()), (RunStatus::Canceled, 1));
+}
+
+#[test]
 fn the_result_of_a_call_is_taken_although_the_run_has_to_end() {
     let mut run = Case::interactive();
     run.starts();
