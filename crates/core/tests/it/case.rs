@@ -123,7 +123,7 @@ impl Case {
 
     pub(crate) fn ends_turn(&mut self, end: TurnEnd) -> &mut Self {
         let turn = self.run().turn();
-        self.does(Command::EndTurn { turn, end })
+        self.does(Command::EndTurn { turn, observations: Vec::new(), end })
     }
 
     /// The turn ends with this message; no schema says what the result has to be.

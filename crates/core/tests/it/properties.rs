@@ -74,10 +74,14 @@ fn helpful(run: &Run) -> Option<Command> {
         RunStatus::Running if run.handle().is_none() => {
             Some(Command::Observe { turn, observations: vec![Observation::Handle("handle".to_owned())] })
         }
-        RunStatus::Running if run.ending().is_none() => {
-            Some(next_call(run).unwrap_or(Command::EndTurn { turn, end: helpful_end(run) }))
+        RunStatus::Running if run.ending().is_none() => Some(next_call(run).unwrap_or(Command::EndTurn {
+            turn,
+            observations: Vec::new(),
+            end: helpful_end(run),
+        })),
+        RunStatus::Running => {
+            Some(Command::EndTurn { turn, observations: Vec::new(), end: TurnEnd::Suspended })
         }
-        RunStatus::Running => Some(Command::EndTurn { turn, end: TurnEnd::Suspended }),
     }
 }
 

@@ -125,8 +125,12 @@ impl Step {
             Kind::EndTurn if run.handle().is_none() && self.which > 0 => {
                 Command::Observe { turn, observations: self.observations() }
             }
-            Kind::EndTurn => Command::EndTurn { turn, end: self.turn_end() },
-            Kind::EndOtherTurn => Command::EndTurn { turn: turn.wrapping_sub(1), end: self.turn_end() },
+            Kind::EndTurn => Command::EndTurn { turn, observations: Vec::new(), end: self.turn_end() },
+            Kind::EndOtherTurn => Command::EndTurn {
+                turn: turn.wrapping_sub(1),
+                observations: Vec::new(),
+                end: self.turn_end(),
+            },
             Kind::Observe => Command::Observe { turn, observations: self.observations() },
             Kind::Reply => Command::Reply(self.reply(run)),
             Kind::Expire => Command::Expire(self.question(run)),

@@ -345,7 +345,8 @@ fn commands_are_taken_when_they_must_be(world: &World, run: &Run) {
     if run.status() == RunStatus::Running {
         for text in ["", r#"{"__SKILL_DONE__": true}"#, r#"{"ask_user": {"prompt": "Why?"}}"#] {
             let end = TurnEnd::Completed(Box::new(Evidence::read(text, None)));
-            let ended = run.decide(&Command::EndTurn { turn: run.turn(), end }, &known);
+            let ended =
+                run.decide(&Command::EndTurn { turn: run.turn(), observations: Vec::new(), end }, &known);
             assert!(ended.is_ok(), "the end of the turn is refused");
         }
     }

@@ -144,7 +144,12 @@ impl World {
         }
         .map_err(Unchanged::Refused)?;
         let mut frames = Vec::new();
-        if let Some(item) = item(before.as_ref(), command, &decided) {
+        if !decided.events.is_empty() {
+            let create = match command {
+                Command::Create(create) => Some(create),
+                _ => None,
+            };
+            let item = item(before.as_ref(), create, &decided.events, &decided.run);
             let entry = self.journal.commit(id, item).ok_or(Unchanged::Conflict)?;
             let record = Record::of(&entry).unwrap();
             assert_eq!(record.events, decided.events, "an event reads back as it was");

@@ -196,7 +196,7 @@ fn a_report_of_a_turn_that_is_over_is_dropped() {
     let mut run = Case::interactive();
     run.starts_with_handle().ends(ASKS).answers(1, "a").starts();
     let end = adjourn_core::TurnEnd::Suspended;
-    let refused = run.tries(Command::EndTurn { turn: 1, end });
+    let refused = run.tries(Command::EndTurn { turn: 1, observations: Vec::new(), end });
     assert_eq!(refused, Err(Refusal::Stale { given: 1, current: 2 }));
     let refused = run.tries(Command::Observe { turn: 1, observations: Vec::new() });
     assert_eq!(refused, Err(Refusal::Stale { given: 1, current: 2 }));
