@@ -23,6 +23,13 @@ use crate::Error;
 /// The calls block; they are made from threads that may.
 pub trait Store: Send + Sync + 'static {
     /// Makes a batch durable. One outcome for each item, in order.
+    ///
+    /// A stream that is elsewhere is told before a key that is held. A key may be claimed again by the same holder.
+    ///
+    /// # Panics
+    ///
+    /// If an item has no events, or the row of another run than its stream's: a mistake of the caller. Nothing of the
+    /// batch is there then, and the store goes on working.
     fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error>;
 
     /// Up to `limit` entries of `stream` in order, from the first one that holds something after `after`. That one may

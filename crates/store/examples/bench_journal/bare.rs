@@ -1,11 +1,9 @@
 //! The same statements on the same tables in a loop, with nothing around them: what SQLite itself can do here.
 
-use std::time::Instant;
-
 use adjourn_core::{Change, Item, RunRow, RunStatus, StreamId, Timestamp};
 use rusqlite::{CachedStatement, Connection, params};
 
-use super::figures::Figures;
+use super::figures::{Figures, Stopwatch};
 
 #[allow(dead_code, reason = "a run without contracts needs no statement for them")]
 #[path = "../../src/sqlite/sql.rs"]
@@ -68,15 +66,11 @@ impl<'i> Bare<'i> {
             .expect("the migration is valid");
         let bare: Vec<_> = items.iter().map(Bare::new).collect();
         let mut position = 0;
-        let mut commits = Vec::with_capacity(items.len() / batch + 1);
-        let started = Instant::now();
+        let mut stopwatch = Stopwatch::start();
         for batch in bare.chunks(batch) {
-            let before = Instant::now();
-            commit(&mut connection, batch, &mut position).expect("the disk has room");
-            commits.push(before.elapsed());
+            stopwatch.commit(|| commit(&mut connection, batch, &mut position)).expect("the disk has room");
         }
-        let total = started.elapsed();
-        Figures::new(items.iter().map(|item| u64::from(item.events)).sum(), total, commits)
+        stopwatch.stop(items.iter().map(|item| u64::from(item.events)).sum())
     }
 }
 

@@ -9,7 +9,7 @@ use adjourn_store::conformance::items::{at, run_id};
 use adjourn_store::{Journal, SqliteStore};
 use tokio::task::JoinSet;
 
-use super::figures::Figures;
+use super::figures::{Figures, Stopwatch};
 use super::paused;
 
 /// Has `writers` writers take `runs` runs from their beginning to their end, each one command after the other.
@@ -19,7 +19,7 @@ pub(crate) fn measure(runs: u64, writers: u64) -> Figures {
     let (journal, threads) = Journal::start(store).expect("threads can be started");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
     let next = Arc::new(AtomicU64::new(0));
-    let started = Instant::now();
+    let mut stopwatch = Stopwatch::start();
     let (events, commits) = runtime.block_on(async {
         let mut tasks = JoinSet::new();
         for _ in 0..writers {
@@ -34,10 +34,11 @@ pub(crate) fn measure(runs: u64, writers: u64) -> Figures {
         }
         (events, commits)
     });
-    let total = started.elapsed();
+    stopwatch.add(commits);
+    let figures = stopwatch.stop(events);
     drop(journal);
     threads.join();
-    Figures::new(events, total, commits)
+    figures
 }
 
 async fn write(journal: Journal, next: Arc<AtomicU64>, runs: u64) -> (u64, Vec<Duration>) {

@@ -49,10 +49,10 @@ pub(crate) fn run(options: &Options) {
         }
         let (bare, store) = (Figures::median(bare), Figures::median(store));
         println!("commits of {batch:>3}, bare loop: {bare}");
-        println!(
-            "commits of {batch:>3}, store:     {store}  ({:.2} of the bare loop)",
-            store.speed() / bare.speed()
-        );
+        println!("commits of {batch:>3}, store:     {store}");
+        let speed = store.speed() / bare.speed();
+        let cpu = store.cpu_per_event().as_secs_f64() / bare.cpu_per_event().as_secs_f64();
+        println!("commits of {batch:>3}: {speed:.2} of the bare loop's speed, {cpu:.2} of its CPU time");
         yardstick = Some(bare);
     }
     let yardstick = yardstick.expect("the bare loop was measured");
@@ -61,10 +61,15 @@ pub(crate) fn run(options: &Options) {
         let runs = (events / writing::EVENTS_PER_RUN).max(1);
         let journal = (0..options.rounds).map(|_| journal::measure(runs, writers)).collect();
         let journal = Figures::median(journal);
+        let (p50, p99) = (journal.percentile(50), journal.percentile(99));
         println!(
-            "journal, {writers:>4} writers:    {journal}  ({:.2} of the bare loop at 256, p99 {:.1} times its)",
+            "journal, {writers:>4} writers: {:>9.0} events/s, p50 {p50:.1?}, p99 {p99:.1?}",
+            journal.speed()
+        );
+        println!(
+            "journal, {writers:>4} writers: {:.2} of the bare loop's speed at 256, {:.1} times its p99",
             journal.speed() / yardstick.speed(),
-            journal.percentile(99).as_secs_f64() / yardstick.percentile(99).as_secs_f64()
+            p99.as_secs_f64() / yardstick.percentile(99).as_secs_f64()
         );
     }
     writing::size_of_a_run(options.events / writing::EVENTS_PER_RUN);

@@ -1,12 +1,11 @@
 //! Writing through a store.
 
 use std::path::Path;
-use std::time::Instant;
 
 use adjourn_core::Item;
 use adjourn_store::{Outcome, SqliteStore, Store};
 
-use super::figures::Figures;
+use super::figures::{Figures, Stopwatch};
 use super::paused;
 
 /// Of a run that [pauses once](paused::items).
@@ -32,16 +31,12 @@ pub(crate) fn interleaved_runs(runs: u64) -> Vec<Item> {
 pub(crate) fn measure<S: Store>(items: &[Item], batch: usize, open: impl Fn(&Path) -> S) -> Figures {
     let dir = tempfile::tempdir().expect("a directory for temporary files");
     let store = open(dir.path());
-    let mut commits = Vec::with_capacity(items.len() / batch + 1);
-    let started = Instant::now();
+    let mut stopwatch = Stopwatch::start();
     for batch in items.chunks(batch) {
-        let before = Instant::now();
-        let outcomes = store.commit(batch).expect("the disk has room");
-        commits.push(before.elapsed());
+        let outcomes = stopwatch.commit(|| store.commit(batch)).expect("the disk has room");
         assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Accepted { .. })));
     }
-    let total = started.elapsed();
-    Figures::new(items.iter().map(|item| u64::from(item.events)).sum(), total, commits)
+    stopwatch.stop(items.iter().map(|item| u64::from(item.events)).sum())
 }
 
 /// What a finished run takes on disk.

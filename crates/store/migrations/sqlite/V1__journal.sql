@@ -1,8 +1,8 @@
 -- The journal, format 1.
 --
 -- Ids are the 16 bytes of a UUID, most significant first, so that they sort like their written form and like the time
--- they were made. A stream is one byte for its kind (0 run, 1 roundtable) and its id. Times are milliseconds since 1970.
--- Statuses are small numbers, because each is in three places per run; src/sqlite/codec.rs says which is which.
+-- they were made. A stream is one byte for its kind (0 run, 1 roundtable) and its id. Times are milliseconds since
+-- 1970. Statuses are small numbers, because each is in three places per run; src/sqlite/codec.rs says which is which.
 
 -- One row for everything one command added to one stream: with one row per event, a run that pauses once would have ten
 -- rows and not four. The key is the position of the last event, so that new rows go to the end of the last page.

@@ -79,8 +79,8 @@ pub(super) fn stream(
 
 /// The place of the last entry of `stream` that ends with `frame` or before it; 0 when there is none.
 ///
-/// Frames never go back along a stream, so this is a search by halves: 20 seeks for a million entries, where an index of
-/// its own would be written with every commit.
+/// Frames never go back along a stream, so this is a search by halves: 20 seeks for a million entries, where an index
+/// of its own would be written with every commit.
 fn seq_before_frame(connection: &Connection, stream: StreamId, frame: u64) -> Result<u64, Error> {
     let key = stream_key(stream);
     let place = |row: &Row<'_>| Ok((count_column(row, 0)?, count_column(row, 1)?));

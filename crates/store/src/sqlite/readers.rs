@@ -11,8 +11,8 @@ use crate::Error;
 
 /// Connections that read at the same time.
 ///
-/// Each costs up to its page cache of 1 MiB; a query takes well under a millisecond, so that more of them would wait for
-/// the processor and not for a connection.
+/// Each costs up to its page cache of 1 MiB; a query takes well under a millisecond, so that more of them would wait
+/// for the processor and not for a connection.
 const READERS_MAX: usize = 4;
 
 /// A few connections that can only read, opened when they are first needed.

@@ -212,7 +212,7 @@ impl<'c> Writing<'c> {
         if is_there {
             return Ok(());
         }
-        let labels = (!row.labels.is_empty()).then(|| serde_json::json!(row.labels).to_string());
+        let labels = if row.labels.is_empty() { None } else { Some(json(&row.labels)?) };
         self.put_run.execute(params![
             id,
             status,
@@ -233,14 +233,12 @@ impl<'c> Writing<'c> {
     }
 
     fn interaction(&mut self, open: &OpenInteraction) -> rusqlite::Result<()> {
-        let question = serde_json::to_string(&open.question)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
         self.open_interaction.execute(params![
             run_key(open.run_id),
             open.interaction_id.0,
             open.created_at.millis(),
             open.deadline_at.map(Timestamp::millis),
-            question,
+            json(&open.question)?,
         ])?;
         Ok(())
     }
@@ -265,6 +263,10 @@ impl<'c> Writing<'c> {
         ])?;
         Ok(())
     }
+}
+
+fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 #[cfg(test)]

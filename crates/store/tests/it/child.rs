@@ -8,7 +8,8 @@ const DIRECTORY: &str = "ADJOURN_TEST_DIRECTORY";
 
 /// A command that runs the ignored test `name` on `dir`, with its output on a pipe.
 pub(crate) fn command(name: &str, dir: &Path) -> Command {
-    // A process that goes beyond its file size limit gets a signal that ends it, unless that was ignored before it began.
+    // A process that goes beyond its file size limit gets a signal that ends it, unless that was ignored before it
+    // began.
     let mut command = Command::new("sh");
     command
         .args(["-c", r#"trap "" XFSZ; exec "$@""#, "sh"])

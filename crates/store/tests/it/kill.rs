@@ -87,8 +87,8 @@ fn child_that_commits() {
     }
 }
 
-/// What batch `n` is made of: an item of the long run 0, a new run `n` with all that an item can carry, and an item of a
-/// roundtable.
+/// What batch `n` is made of: an item of the long run 0, a new run `n` with all that an item can carry, and an item
+/// of a roundtable.
 struct State {
     batches: u64,
     long: Script,
