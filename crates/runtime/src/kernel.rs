@@ -92,11 +92,21 @@ pub struct Kernel<T> {
 impl<T> Kernel<T> {
     /// A kernel over what `store` holds. Nothing is recovered yet; that goes on while the kernel works.
     pub fn new(store: Arc<dyn Store>, slots: Slots, now: Timestamp) -> Result<Self, Error> {
+        Self::with_warm_max(store, slots, now, WARM_MAX)
+    }
+
+    /// A kernel that keeps up to `warm_max` states of runs in memory: with few of them, states are loaded all the time.
+    pub fn with_warm_max(
+        store: Arc<dyn Store>,
+        slots: Slots,
+        now: Timestamp,
+        warm_max: usize,
+    ) -> Result<Self, Error> {
         let mut scheduler = Scheduler::new(slots);
         let recovery = Recovery::begin(store.as_ref(), &mut scheduler)?;
         let deadlines = Deadlines::begin(store.as_ref())?;
         Ok(Self {
-            decider: Decider::new(store.clone(), WARM_MAX),
+            decider: Decider::new(store.clone(), warm_max),
             store,
             scheduler,
             deadlines,
@@ -201,6 +211,17 @@ impl<T> Kernel<T> {
     /// How the slots are used.
     pub fn slots(&self) -> &Scheduler {
         &self.scheduler
+    }
+
+    /// Whether a run is right: what a restart left of it was looked at, or there was no restart since its creation.
+    pub fn is_right(&self, run_id: RunId) -> bool {
+        !self.recovery.is_due(run_id)
+    }
+
+    /// How many things are remembered about runs, besides states that could be forgotten. With every run at its end,
+    /// none.
+    pub fn memory(&self) -> usize {
+        self.scheduler.len() + self.deadlines.len() + self.recovery.len() + self.decider.undurable_len()
     }
 
     /// Gives out the slots that are free, after taking note of what changed.

@@ -118,6 +118,11 @@ impl<T> Decider<T> {
         self.open.decisions.len()
     }
 
+    /// How many states are remembered that are not durable yet.
+    pub fn undurable_len(&self) -> usize {
+        self.warm.undurable_len()
+    }
+
     /// Whether a batch is being committed.
     pub fn is_committing(&self) -> bool {
         self.in_flight.is_some()

@@ -32,6 +32,11 @@ impl Deadlines {
         })
     }
 
+    /// How much is remembered.
+    pub(super) fn len(&self) -> usize {
+        self.set_aside.values().map(HashSet::len).sum::<usize>() + self.turns.len() + self.turn_of.len()
+    }
+
     pub(super) fn next(&self) -> Option<Timestamp> {
         let turn = self.turns.first().map(|(at, _, _)| *at);
         self.next_question.into_iter().chain(turn).min()

@@ -55,6 +55,11 @@ impl<T> Recovery<T> {
         })
     }
 
+    /// How much is remembered.
+    pub(super) fn len(&self) -> usize {
+        self.sweep.len() + self.right.len() + self.surveying.len() + self.queued.len()
+    }
+
     /// Whether there are runs that nobody looked at yet, and it is time to.
     pub(super) fn is_sweeping(&self) -> bool {
         !self.sweep.is_empty() && self.surveying.len() < SWEEP_PAGE

@@ -87,9 +87,20 @@ impl Scheduler {
         self.holding.keys().copied()
     }
 
+    /// How many slots of one engine are held.
+    pub fn held_by(&self, engine: &str) -> usize {
+        self.held_of.get(engine).copied().unwrap_or(0)
+    }
+
     /// How many slots there are.
     pub fn limits(&self) -> &Slots {
         &self.slots
+    }
+
+    /// How much is remembered.
+    pub(super) fn len(&self) -> usize {
+        let lines: usize = self.levels.values().map(|level| level.lines.len() + level.rotation.len()).sum();
+        self.holding.len() + self.held_of.len() + self.places.len() + self.ready.len() + lines
     }
 
     /// Whether one more run may be created.
@@ -166,8 +177,7 @@ impl Scheduler {
     }
 
     fn has_room(&self, engine: &str) -> bool {
-        let held = self.held_of.get(engine).copied().unwrap_or(0);
-        self.slots.engine.get(engine).is_none_or(|most| held < *most)
+        self.slots.engine.get(engine).is_none_or(|most| self.held_by(engine) < *most)
     }
 
     fn served(&mut self, id: RunId) {
