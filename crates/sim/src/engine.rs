@@ -5,7 +5,7 @@ mod calls;
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::{
-    Command, ContractStatus, ErrorCode, Event, Evidence, Observation, Process, Profile, Refusal,
+    Command, ContractAction, ContractStatus, ErrorCode, Event, Evidence, Observation, Process, Profile, Refusal,
     Run, RunError, RunId, Schema, Timestamp, TurnEnd,
 };
 use adjourn_runtime::{Answer, Denied, StopCause};
@@ -33,13 +33,14 @@ pub(crate) struct Engines {
 /// A turn that goes on.
 pub(crate) struct LiveTurn {
     pub(crate) turn: u32,
-    pub(crate) engine: String,
     /// What is left to do, the next act last.
     script: Vec<Act>,
     /// When it has to be stopped, by the kernel's clock.
     pub(crate) stop_by: Option<Timestamp>,
     /// It has ended in the world, and that is being reported.
     pub(crate) has_ended: bool,
+    /// Its process, which would have stayed, is gone with it.
+    has_lost_process: bool,
     state: State,
 }
 
@@ -88,10 +89,10 @@ impl Simulation {
         self.counts.add("turns");
         let live = LiveTurn {
             turn,
-            engine: run.spec().engine.clone(),
             script: self.script(run),
             stop_by: run.spec().hard_timeout_sec.map(|seconds| self.watch.kernel_time().plus_seconds(seconds)),
             has_ended: false,
+            has_lost_process: false,
             state: State::Works,
         };
         self.engines.turns.insert(run_id, live);
@@ -115,7 +116,7 @@ impl Simulation {
         let last = attempts.map_or(0, |attempts| attempts.len() - 1);
         let index = usize::try_from(run.attempt_number()).unwrap_or(usize::MAX).saturating_sub(1).min(last);
         match attempts {
-            Some(attempts) => script.extend(attempts[index].iter().cloned()),
+            Some(attempts) => script.extend(what_is_left(run, &attempts[index])),
             None => script.push(Act::End(End::Fail)),
         }
         script.reverse();
@@ -195,6 +196,23 @@ impl Simulation {
         Ok(())
     }
 
+    /// Sends a request that failed again, or the next one of a call.
+    pub(crate) fn ask_again(&mut self, ticket: Ticket) {
+        let is_idle_talk = match (&ticket.from, &ticket.command) {
+            (From::Turn(turn), Command::Observe { .. } | Command::RequestContract(_) | Command::DispatchContract(_)) => {
+                self.is_stopped(ticket.run_id, *turn)
+            }
+            _ => false,
+        };
+        if !is_idle_talk {
+            self.ask(ticket);
+        }
+    }
+
+    fn is_stopped(&self, run_id: RunId, turn: u32) -> bool {
+        self.engines.turns.get(&run_id).is_none_or(|live| live.turn != turn || live.has_ended)
+    }
+
     fn next_act(&mut self, run_id: RunId, turn: u32) {
         let delay = self.draw_delay(30);
         self.inside(delay, Inside::Turn(run_id, turn));
@@ -208,7 +226,12 @@ impl Simulation {
             self.next_act(run_id, turn);
             return;
         }
+        let has_lost_process = live.has_lost_process;
         self.engines.turns.remove(&run_id);
+        if has_lost_process {
+            let command = Command::ReportProcessEnded { loadable: true };
+            self.inside(0, Inside::Again(Box::new(Ticket { run_id, command, from: From::Process })));
+        }
         let Some(&pid) = self.engines.processes.get(&run_id) else { return };
         if run.process().is_none() {
             // It went on as resumable, or ended: nothing stays with it.
@@ -241,23 +264,22 @@ impl Simulation {
         if is_newer {
             return Ok(());
         }
-        let mut goes_on = false;
-        if let Some(live) = self.engines.turns.get_mut(&run_id) {
-            if live.state == State::Vanished {
-                return Ok(());
+        let Some(live) = self.engines.turns.get_mut(&run_id) else {
+            if self.engines.processes.remove(&run_id).is_some() {
+                let command = Command::ReportProcessEnded { loadable: true };
+                self.ask(Ticket { run_id, command, from: From::Process });
             }
-            if !live.has_ended {
-                live.has_ended = true;
-                goes_on = true;
-            }
+            return Ok(());
+        };
+        if live.state == State::Vanished {
+            return Ok(());
         }
-        if goes_on {
+        // The end of the process is told after the end of its turn.
+        live.has_lost_process = self.engines.processes.remove(&run_id).is_some();
+        if !live.has_ended {
+            live.has_ended = true;
             let command = Command::EndTurn { turn, observations: Vec::new(), end: TurnEnd::Failed(error) };
             self.ask(Ticket { run_id, command, from: From::Turn(turn) });
-        }
-        if self.engines.processes.remove(&run_id).is_some() {
-            let command = Command::ReportProcessEnded { loadable: true };
-            self.ask(Ticket { run_id, command, from: From::Process });
         }
         Ok(())
     }
@@ -279,6 +301,33 @@ impl Simulation {
             self.inside(delay, Inside::Again(Box::new(ticket.clone())));
         }
     }
+}
+
+/// An engine that goes on in an attempt does not ask again for what it has; a call that came to nothing, it may.
+fn what_is_left(run: &Run, acts: &[Act]) -> Vec<Act> {
+    let of_attempt = run.contracts().filter(|contract| contract.attempt_number == run.attempt_number());
+    let (mut forms, mut calls) = (0, 0);
+    for contract in of_attempt {
+        match (&contract.spec.action, contract.status) {
+            (ContractAction::EcsRequest(_), _) => forms += 1,
+            (ContractAction::ToolCall(_), ContractStatus::Failed | ContractStatus::Cancelled)
+                if run.restarts() > 0 => {}
+            (ContractAction::ToolCall(_), _) => calls += 1,
+        }
+    }
+    let mut left = |act: &&Act| {
+        let had = match act {
+            Act::Form => &mut forms,
+            Act::Call(_) => &mut calls,
+            _ => return true,
+        };
+        if *had == 0 {
+            return true;
+        }
+        *had -= 1;
+        false
+    };
+    acts.iter().filter(|act| left(act)).cloned().collect()
 }
 
 /// How a turn ended, as its driver reports it.

@@ -226,7 +226,7 @@ impl Simulation {
                 Ok(())
             }
             Inside::Again(ticket) => {
-                self.ask(*ticket);
+                self.ask_again(*ticket);
                 Ok(())
             }
         }

@@ -159,6 +159,27 @@ impl<T> Decider<T> {
         }
     }
 
+    /// Takes back what waits to be committed and matches; nobody is answered. What else was decided about the same runs
+    /// is decided again. For whoever asked on grounds that do not hold any more.
+    pub fn retract(&mut self, is_out: impl Fn(&T) -> bool) {
+        let runs: HashSet<RunId> = self
+            .open
+            .decisions
+            .iter()
+            .filter(|decision| is_out(&decision.request.ticket))
+            .map(|decision| decision.request.run_id)
+            .collect();
+        let taken = self.open.take_out(|decision| runs.contains(&decision.request.run_id));
+        for decision in &taken {
+            self.forget(decision.request.run_id);
+        }
+        for decision in taken {
+            if !is_out(&decision.request.ticket) {
+                self.decide(decision.request, decision.retries);
+            }
+        }
+    }
+
     /// What became of states since the last call, in order.
     pub fn take_news(&mut self) -> Vec<News> {
         std::mem::take(&mut self.news)

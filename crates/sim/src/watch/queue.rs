@@ -57,8 +57,9 @@ impl Queue {
             .collect();
         for one in news {
             let Some(run) = mirror.runs.get(&one.run_id) else { continue };
+            // A sticky run whose process stayed goes on without having waited.
             let started = one.events.iter().any(|event| matches!(event, Event::TurnStarted { .. }));
-            if started && !kept_its_slot(one, run) {
+            if started && run.process().is_none() {
                 let since = before.get(&one.run_id).copied().unwrap_or(self.moments);
                 self.check(run, since, &still, slots)?;
             }
@@ -91,6 +92,7 @@ impl Queue {
             }
             if mine.skill == theirs.skill {
                 ensure(since <= *other_since, "who waits longest goes first", found)?;
+                self.passes.remove(&other.id());
                 continue;
             }
             let passes = self.passes.entry(other.id()).or_default().entry(mine.skill.clone()).or_default();
@@ -104,10 +106,4 @@ impl Queue {
 /// Waits for a slot, and has no process that holds one.
 fn waits(run: &Run) -> bool {
     run.status() == RunStatus::Queued && run.process().is_none() && run.ending().is_none()
-}
-
-/// A sticky run whose process stayed goes on without having waited.
-fn kept_its_slot(news: &News, run: &Run) -> bool {
-    let starts_with_process = run.process().is_some();
-    starts_with_process && news.before != Some(RunStatus::Queued) || starts_with_process
 }
