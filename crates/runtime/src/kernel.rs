@@ -187,7 +187,8 @@ impl<T> Kernel<T> {
     /// Takes the outcome of the batch that was submitted.
     pub fn settle(&mut self, outcome: Result<Vec<Outcome>, Error>) {
         if outcome.is_err() {
-            // Slots that these turns were given are not free after all.
+            // The slots that these runs were given may not be free after all.
+            self.scheduler.take_back();
             self.decider.retract(|ticket| matches!(ticket, Ticket::Start(_)));
         }
         self.decider.settle(outcome);
@@ -249,6 +250,8 @@ impl<T> Kernel<T> {
             }
             self.offer(run_id, Command::StartTurn, Ticket::Start(run_id));
             self.absorb();
+            // If the run could not be read, nobody behind it gets its slot.
+            self.collect();
         }
         self.collect();
     }
@@ -281,6 +284,8 @@ impl<T> Kernel<T> {
     }
 
     fn retry_later(&mut self) {
+        // Whoever comes meanwhile may come first.
+        self.scheduler.take_back();
         self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC));
     }
 

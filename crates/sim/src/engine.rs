@@ -275,7 +275,7 @@ impl Simulation {
             return Ok(());
         }
         // The end of the process is told after the end of its turn.
-        live.has_lost_process = self.engines.processes.remove(&run_id).is_some();
+        live.has_lost_process |= self.engines.processes.remove(&run_id).is_some();
         if !live.has_ended {
             live.has_ended = true;
             let command = Command::EndTurn { turn, observations: Vec::new(), end: TurnEnd::Failed(error) };

@@ -219,7 +219,6 @@ impl Simulation {
             Inside::ProcessDies(run_id, pid) => self.process_dies(run_id, pid),
             Inside::CallLands(run_id, turn, id) => self.call_lands(run_id, turn, id),
             Inside::Surveyed(run_id, survey) => {
-                self.watch.surveying.remove(&run_id);
                 if let Some(kernel) = &mut self.kernel {
                     kernel.surveyed(run_id, survey);
                 }
@@ -311,7 +310,7 @@ impl Simulation {
             Effect::StopTurn { run_id, turn, cause } => self.stop_wanted(run_id, turn, cause),
             Effect::Survey(run) => {
                 self.counts.add("surveys");
-                self.watch.surveying.insert(run.id());
+                self.watch.survey_began(run.id());
                 let survey = self.draw_survey();
                 let delay = self.draw_delay(200);
                 self.inside(delay, Inside::Surveyed(run.id(), survey));

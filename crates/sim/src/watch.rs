@@ -26,8 +26,6 @@ pub(crate) struct Watch {
     bug: Option<Bug>,
     /// The latest time that the kernel was told since it started.
     kernel_time: Timestamp,
-    /// Runs whose surroundings are being looked at.
-    pub(crate) surveying: BTreeSet<RunId>,
     /// Processes that were reported since the last start, and stay with their runs.
     processes: BTreeSet<RunId>,
     /// Replies that were acknowledged and not yet found in the journal.
@@ -46,7 +44,6 @@ impl Watch {
             slots: plan.slots.clone(),
             bug: plan.bug,
             kernel_time: Timestamp::default(),
-            surveying: BTreeSet::new(),
             processes: BTreeSet::new(),
             acknowledged: Vec::new(),
             canceled: BTreeSet::new(),
@@ -65,7 +62,6 @@ impl Watch {
     }
 
     pub(crate) fn crashed(&mut self, mirror: &Mirror) {
-        self.surveying.clear();
         self.processes.clear();
         self.to_refuse.clear();
         self.overdue.forget();
@@ -74,6 +70,11 @@ impl Watch {
 
     pub(crate) fn restarted(&mut self, now: Timestamp) {
         self.kernel_time = now;
+    }
+
+    /// The surroundings of a run are being looked at.
+    pub(crate) fn survey_began(&mut self, run_id: RunId) {
+        self.queue.surveyed(run_id);
     }
 
     pub(crate) fn commit_failed(&mut self) {
@@ -113,7 +114,7 @@ impl Watch {
                 }
             }
         }
-        self.queue.committed(news, mirror, &self.slots, &self.surveying)
+        self.queue.committed(news, mirror, &self.slots)
     }
 
     pub(crate) fn creating(&mut self, kernel: Option<&Kernel<u64>>, run_id: RunId, spec: &RunSpec) {

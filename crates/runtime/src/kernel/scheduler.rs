@@ -175,6 +175,17 @@ impl Scheduler {
         }
     }
 
+    /// Slots that were free may not be: whoever one is kept for goes back to where it stood.
+    pub(super) fn take_back(&mut self) {
+        for id in self.reserved.keys().copied().collect::<Vec<_>>() {
+            self.unreserve(id);
+            self.ready.retain(|ready| *ready != id);
+            if let Some(place) = self.stood.remove(&id) {
+                self.stand(id, place);
+            }
+        }
+    }
+
     /// The turn of a run is durable: it will not come back to where it stood.
     pub(super) fn started(&mut self, id: RunId) {
         self.stood.remove(&id);
@@ -239,13 +250,18 @@ impl Scheduler {
         };
         // Runs without a skill are one kind of work among the others.
         let skill = skill.unwrap_or_default().to_owned();
-        let level = self.levels.entry(Reverse(priority)).or_default();
-        if !level.lines.contains_key(&skill) {
+        self.stand(id, Place { priority, skill, engine: engine.to_owned(), arrival });
+    }
+
+    fn stand(&mut self, id: RunId, place: Place) {
+        let Place { priority, skill, engine, arrival } = &place;
+        let level = self.levels.entry(Reverse(*priority)).or_default();
+        if !level.lines.contains_key(skill) {
             level.rotation.push_back(skill.clone());
         }
         let line = level.lines.entry(skill.clone()).or_default();
-        line.entry(engine.to_owned()).or_default().insert(arrival, id);
-        self.places.insert(id, Place { priority, skill, engine: engine.to_owned(), arrival });
+        line.entry(engine.clone()).or_default().insert(*arrival, id);
+        self.places.insert(id, place);
     }
 
     /// Takes a run out of the queue, and says where it stood.

@@ -18,6 +18,8 @@ pub(super) struct Queue {
     moments: u64,
     /// When each run that waits began to.
     since: BTreeMap<RunId, u64>,
+    /// Runs that a slot was kept for when their survey began, and who waited then.
+    chosen: BTreeMap<RunId, BTreeSet<RunId>>,
     /// How often each skill passed a run that waits.
     passes: BTreeMap<RunId, BTreeMap<Option<String>, u32>>,
 }
@@ -29,6 +31,7 @@ impl Queue {
         queued.sort_by_key(|run| (run.updated_at(), run.id()));
         self.since.clear();
         self.passes.clear();
+        self.chosen.clear();
         for run in queued {
             self.moments += 1;
             self.since.insert(run.id(), self.moments);
@@ -40,18 +43,23 @@ impl Queue {
         self.passes.clear();
     }
 
+    /// A run is looked at before it starts: whoever comes later does not come before it.
+    pub(super) fn surveyed(&mut self, run_id: RunId) {
+        self.chosen.insert(run_id, self.since.keys().copied().collect());
+    }
+
     pub(super) fn committed(
         &mut self,
         news: &[News],
         mirror: &Mirror,
         slots: &Slots,
-        surveying: &BTreeSet<RunId>,
     ) -> Result<(), Violation> {
         self.moments += 1;
         let before = self.since.clone();
         let still: Vec<_> = before
             .iter()
-            .filter(|(run_id, _)| !surveying.contains(run_id))
+            // A slot is kept for those already.
+            .filter(|(run_id, _)| !self.chosen.contains_key(run_id))
             .filter_map(|(run_id, since)| Some((mirror.runs.get(run_id)?, *since)))
             .filter(|(run, _)| waits(run))
             .collect();
@@ -70,6 +78,7 @@ impl Queue {
                 }
             } else {
                 self.since.remove(&run.id());
+                self.chosen.remove(&run.id());
                 self.passes.remove(&run.id());
             }
         }
@@ -81,7 +90,8 @@ impl Queue {
         for (other, other_since) in still {
             let engine = &other.spec().engine;
             let could_have_it = *engine == run.spec().engine || !slots.engine.contains_key(engine);
-            if other.id() == run.id() || !could_have_it {
+            let came_later = self.chosen.get(&run.id()).is_some_and(|then| !then.contains(&other.id()));
+            if other.id() == run.id() || !could_have_it || came_later {
                 continue;
             }
             let (mine, theirs) = (run.spec(), other.spec());
@@ -93,6 +103,11 @@ impl Queue {
             if mine.skill == theirs.skill {
                 ensure(since <= *other_since, "who waits longest goes first", found)?;
                 self.passes.remove(&other.id());
+                continue;
+            }
+            if self.chosen.contains_key(&run.id()) {
+                // It was its turn when its survey began, and surveys take their time.
+                self.passes.clear();
                 continue;
             }
             let passes = self.passes.entry(other.id()).or_default().entry(mine.skill.clone()).or_default();
