@@ -423,8 +423,12 @@ impl<T> Kernel<T> {
 
     /// Puts a run right, and then does what was asked of it meanwhile.
     fn recover(&mut self, run_id: RunId, survey: Survey) {
-        let held = self.recovery.surveyed(run_id);
         self.offer(run_id, Command::Recover(survey), Ticket::Recover(run_id, survey));
+        self.collect();
+        if self.recovery.is_put_off(run_id) {
+            return;
+        }
+        let held = self.recovery.surveyed(run_id);
         for Request { command, ticket, .. } in held {
             self.offer(run_id, command, Ticket::Asked(ticket));
         }

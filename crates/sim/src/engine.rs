@@ -305,13 +305,14 @@ impl Simulation {
 
 /// An engine that goes on in an attempt does not ask again for what it has; a call that came to nothing, it may.
 fn what_is_left(run: &Run, acts: &[Act]) -> Vec<Act> {
-    let of_attempt = run.contracts().filter(|contract| contract.attempt_number == run.attempt_number());
+    let of_attempt = || run.contracts().filter(|contract| contract.attempt_number == run.attempt_number());
+    let has_patience = run.restarts() > 0 && of_attempt().count() < 2 * acts.len();
     let (mut forms, mut calls) = (0, 0);
-    for contract in of_attempt {
+    for contract in of_attempt() {
         match (&contract.spec.action, contract.status) {
             (ContractAction::EcsRequest(_), _) => forms += 1,
             (ContractAction::ToolCall(_), ContractStatus::Failed | ContractStatus::Cancelled)
-                if run.restarts() > 0 => {}
+                if has_patience => {}
             (ContractAction::ToolCall(_), _) => calls += 1,
         }
     }

@@ -104,6 +104,11 @@ impl<T> Recovery<T> {
         self.again.insert(id, survey);
     }
 
+    /// Whether the run is to be put right later.
+    pub(super) fn is_put_off(&self, id: RunId) -> bool {
+        self.again.contains_key(&id)
+    }
+
     /// The runs that were put off.
     pub(super) fn take_put_off(&mut self) -> BTreeMap<RunId, Option<Survey>> {
         std::mem::take(&mut self.again)

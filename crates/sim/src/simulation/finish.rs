@@ -7,8 +7,9 @@ use crate::client::{Deed, Reaction};
 use crate::memory::Unsynced;
 use crate::report::{Step, Stop, Violation, ensure};
 
-/// Steps of one simulation; the longest of the first 10,000 seeds took a tenth of this.
-pub(super) const STEPS_MAX: u64 = 100_000;
+/// Steps of one simulation: ten times as many as any of the first 10,000 seeds took, but for those that wait to be
+/// taken for stuck.
+pub(super) const STEPS_MAX: u64 = 20_000;
 
 /// How often it is looked who waits, in milliseconds.
 const TIDY_EVERY_MS: i64 = 5000;

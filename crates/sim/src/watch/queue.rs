@@ -88,13 +88,16 @@ impl Queue {
     /// `run` got a slot while all of `still` went on waiting.
     fn check(&mut self, run: &Run, since: u64, still: &[(&Run, u64)], slots: &Slots) -> Result<(), Violation> {
         for (other, other_since) in still {
-            let engine = &other.spec().engine;
+            let (mine, theirs) = (run.spec(), other.spec());
+            if (mine.priority, &mine.skill) == (theirs.priority, &theirs.skill) {
+                self.passes.remove(&other.id());
+            }
+            let engine = &theirs.engine;
             let could_have_it = *engine == run.spec().engine || !slots.engine.contains_key(engine);
             let came_later = self.chosen.get(&run.id()).is_some_and(|then| !then.contains(&other.id()));
             if other.id() == run.id() || !could_have_it || came_later {
                 continue;
             }
-            let (mine, theirs) = (run.spec(), other.spec());
             let found = || format!("{} started while {} waited", run.id(), other.id());
             ensure(mine.priority >= theirs.priority, "a higher priority goes first", found)?;
             if mine.priority > theirs.priority {
@@ -102,7 +105,6 @@ impl Queue {
             }
             if mine.skill == theirs.skill {
                 ensure(since <= *other_since, "who waits longest goes first", found)?;
-                self.passes.remove(&other.id());
                 continue;
             }
             if self.chosen.contains_key(&run.id()) {
