@@ -31,6 +31,7 @@ pub(crate) struct Mirror {
 /// One entry of the journal that is new.
 pub(crate) struct News {
     pub(crate) run_id: RunId,
+    pub(crate) at: Timestamp,
     pub(crate) events: Vec<Event>,
     /// The run before it.
     pub(crate) before: Option<RunStatus>,
@@ -72,7 +73,7 @@ impl Mirror {
             self.add(run_id, entry.at, event)?;
         }
         self.check_frames(run_id, entry, &record)?;
-        Ok(News { run_id, events: record.events, before })
+        Ok(News { run_id, at: entry.at, events: record.events, before })
     }
 
     fn add(&mut self, run_id: RunId, at: Timestamp, event: &Event) -> Result<(), Violation> {

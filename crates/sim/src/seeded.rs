@@ -50,7 +50,14 @@ fn faults(random: &mut Random) -> Faults {
         return Faults::default();
     }
     let mut often = |most: u64| if random.once_in(3) { 0 } else { most + random.below(3 * most) };
-    Faults { crash: often(60), commit: often(12), read: often(60), clock: often(60), slow: often(15), survey: often(12) }
+    Faults {
+        crash: often(30),
+        commit: often(6),
+        read: often(30),
+        clock: often(30),
+        slow: often(15),
+        survey: often(6),
+    }
 }
 
 fn run_plan(random: &mut Random) -> RunPlan {

@@ -240,7 +240,8 @@ impl Simulation {
             let Some(kernel) = &mut self.kernel else { return Ok(()) };
             match kernel.next_tick() {
                 Some(at) if at <= now && self.plan.bug != Some(Bug::LosesTimers) => {
-                    kernel.tick(now);
+                    let is_early = self.plan.bug == Some(Bug::FiresEarly);
+                    kernel.tick(if is_early { now.plus_seconds(20) } else { now });
                     self.watch.saw_time(now);
                 }
                 Some(_) | None => return self.rest(),
@@ -332,7 +333,7 @@ impl Simulation {
     fn rest(&mut self) -> Step {
         self.check_rest()?;
         let Some(kernel) = &self.kernel else { return Ok(()) };
-        if let Some(at) = kernel.next_tick() {
+        if let Some(at) = kernel.next_tick().filter(|_| self.plan.bug != Some(Bug::LosesTimers)) {
             let at_ms = (at.millis() - EPOCH_MILLIS - self.clock_ahead_ms).max(self.time_ms + 1);
             if self.wakes_at_ms.is_none_or(|other| at_ms < other) {
                 self.wakes_at_ms = Some(at_ms);
@@ -409,8 +410,7 @@ impl Simulation {
 
     /// What time the kernel is told.
     pub(crate) fn now(&self) -> Timestamp {
-        let ahead = if self.plan.bug == Some(Bug::FiresEarly) { 20_000 } else { 0 };
-        Timestamp::from_millis(EPOCH_MILLIS + self.time_ms + self.clock_ahead_ms + ahead)
+        Timestamp::from_millis(EPOCH_MILLIS + self.time_ms + self.clock_ahead_ms)
     }
 
     pub(crate) fn number(&mut self) -> u64 {

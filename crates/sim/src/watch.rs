@@ -103,6 +103,9 @@ impl Watch {
         counts: &mut Counts,
     ) -> Result<(), Violation> {
         for one in news {
+            ensure(one.at <= self.kernel_time, "nothing happens before its time", || {
+                format!("{} at {}, and it is {}", one.run_id, one.at, self.kernel_time)
+            })?;
             for event in &one.events {
                 match event {
                     Event::Observed(adjourn_core::Observation::Process(_)) => {
@@ -118,6 +121,7 @@ impl Watch {
     }
 
     pub(crate) fn creating(&mut self, kernel: Option<&Kernel<u64>>, run_id: RunId, spec: &RunSpec) {
+        self.queue.wanted(run_id, spec.priority);
         let Some(kernel) = kernel else { return };
         let slots = kernel.slots();
         let has_room = slots.held() < self.slots.total && self.engine_has_room(kernel, &spec.engine);

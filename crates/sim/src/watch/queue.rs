@@ -20,6 +20,8 @@ pub(super) struct Queue {
     since: BTreeMap<RunId, u64>,
     /// Runs that a slot was kept for when their survey began, and who waited then.
     chosen: BTreeMap<RunId, BTreeSet<RunId>>,
+    /// The priority that each run was asked for with, whatever its journal says.
+    priorities: BTreeMap<RunId, i32>,
     /// How often each skill passed a run that waits.
     passes: BTreeMap<RunId, BTreeMap<Option<String>, u32>>,
 }
@@ -41,6 +43,15 @@ impl Queue {
     /// A commit failed: whose turn it is among the skills begins anew.
     pub(super) fn disturb(&mut self) {
         self.passes.clear();
+    }
+
+    /// Somebody wants a run.
+    pub(super) fn wanted(&mut self, run_id: RunId, priority: i32) {
+        self.priorities.insert(run_id, priority);
+    }
+
+    fn priority(&self, run: &Run) -> i32 {
+        self.priorities.get(&run.id()).copied().unwrap_or(run.spec().priority)
     }
 
     /// A run is looked at before it starts: whoever comes later does not come before it.
@@ -89,7 +100,8 @@ impl Queue {
     fn check(&mut self, run: &Run, since: u64, still: &[(&Run, u64)], slots: &Slots) -> Result<(), Violation> {
         for (other, other_since) in still {
             let (mine, theirs) = (run.spec(), other.spec());
-            if (mine.priority, &mine.skill) == (theirs.priority, &theirs.skill) {
+            let (my_priority, their_priority) = (self.priority(run), self.priority(other));
+            if (my_priority, &mine.skill) == (their_priority, &theirs.skill) {
                 self.passes.remove(&other.id());
             }
             let engine = &theirs.engine;
@@ -99,8 +111,8 @@ impl Queue {
                 continue;
             }
             let found = || format!("{} started while {} waited", run.id(), other.id());
-            ensure(mine.priority >= theirs.priority, "a higher priority goes first", found)?;
-            if mine.priority > theirs.priority {
+            ensure(my_priority >= their_priority, "a higher priority goes first", found)?;
+            if my_priority > their_priority {
                 continue;
             }
             if mine.skill == theirs.skill {

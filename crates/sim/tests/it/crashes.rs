@@ -47,32 +47,32 @@ fn crash_everywhere(scenario: Scenario) -> u64 {
 
 #[test]
 fn xx_09_a_run_that_pauses_survives_a_crash_anywhere() {
-    assert_eq!(crash_everywhere(Scenario::Pause), 61);
+    assert_eq!(crash_everywhere(Scenario::Pause), 45);
 }
 
 #[test]
 fn xx_09_a_run_that_is_repaired_survives_a_crash_anywhere() {
-    assert_eq!(crash_everywhere(Scenario::Repair), 36);
+    assert_eq!(crash_everywhere(Scenario::Repair), 31);
 }
 
 #[test]
 fn xx_07_an_approved_call_survives_a_crash_anywhere_and_happens_once() {
-    assert_eq!(crash_everywhere(Scenario::Approval), 73);
+    assert_eq!(crash_everywhere(Scenario::Approval), 64);
 }
 
 #[test]
 fn xx_07_a_call_survives_a_crash_anywhere_and_happens_once() {
-    assert_eq!(crash_everywhere(Scenario::Call), 49);
+    assert_eq!(crash_everywhere(Scenario::Call), 44);
 }
 
 #[test]
 fn xx_10_a_canceled_run_is_canceled_after_a_crash_anywhere() {
-    assert_eq!(crash_everywhere(Scenario::Cancel), 35);
+    assert_eq!(crash_everywhere(Scenario::Cancel), 32);
 }
 
 #[test]
 fn il_06_a_question_expires_after_a_crash_anywhere() {
-    assert_eq!(crash_everywhere(Scenario::Expiry), 58);
+    assert_eq!(crash_everywhere(Scenario::Expiry), 44);
 }
 
 #[test]
@@ -89,5 +89,5 @@ fn xx_09_a_run_that_pauses_survives_two_crashes_anywhere() {
             }
         }
     }
-    assert!(pairs > 3000, "{pairs}");
+    assert_eq!(pairs, 2697);
 }
