@@ -51,6 +51,7 @@ impl Run {
             repairs: 0,
             restarts: 0,
             interrupted: false,
+            turn_answers: Vec::new(),
             auto_decisions: 0,
             handle: spec.continues.as_ref().and_then(|continued| continued.handle.clone()),
             process: None,
@@ -92,6 +93,7 @@ impl Run {
                 for id in answers {
                     self.interaction_mut(*id)?.taken_up = true;
                 }
+                self.turn_answers.clone_from(answers);
             }
             Event::Observed(observation) => self.observe(observation),
             Event::RepairStarted { repair, .. } => {
