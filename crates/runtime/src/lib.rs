@@ -1,0 +1,15 @@
+//! What stands between the journal and the engines.
+//!
+//! Here are the configuration, the skill packages, what a user may ask for, the folders that runs work in, the texts
+//! that agents get, and the masking of secrets. It is **not** where a status changes (that is the core), where facts
+//! become durable (the store) or where an agent is talked to (the engines).
+//!
+//! # Invariants
+//!
+//! - Nothing is created for a request that is refused: all of it is checked first, and all problems are named at once.
+//! - A path that an agent, a skill or a request names never leads out of the folder that it is meant for.
+//! - The text an agent gets is a pure function of what is known, and the same for every engine.
+//! - A secret value is never part of a message, a `Debug` or an error.
+
+mod nearest;
+pub mod secrets;
