@@ -11,5 +11,6 @@
 //! - The text an agent gets is a pure function of what is known, and the same for every engine.
 //! - A secret value is never part of a message, a `Debug` or an error.
 
+pub mod config;
 mod nearest;
 pub mod secrets;
