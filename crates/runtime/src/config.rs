@@ -25,13 +25,14 @@ use std::{fs, io};
 use toml::de::DeTable;
 
 pub use engine::{Api, EngineConfig, EngineKind, How, Model, Pace, Permission, Preset};
-pub use problem::{ConfigError, ConfigProblem, Place, Severity};
+pub use problem::{ConfigError, ConfigProblem, Place};
 pub use tool::{MethodPattern, TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
 pub use webhook::{WebhookEvent, Webhooks};
 
 use document::Document;
 use reader::Reader;
 
+use crate::Severity;
 use crate::nearest::hint;
 use crate::secrets::{Secret, looks_secret};
 

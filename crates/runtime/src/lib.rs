@@ -12,5 +12,12 @@
 //! - A secret value is never part of a message, a `Debug` or an error.
 
 pub mod config;
+mod folder;
 mod nearest;
+mod options;
 pub mod secrets;
+mod severity;
+pub mod skill;
+
+pub use options::Options;
+pub use severity::Severity;

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::problem::{ConfigProblem, Place, Severity};
+use super::problem::{ConfigProblem, Place};
+use crate::Severity;
 use crate::nearest::hint;
 
 /// Variables of the environment, by name.

@@ -4,14 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// It cannot be used like this.
-    Error,
-    /// It can be used, but was hardly meant like this.
-    Warning,
-}
+use crate::Severity;
 
 /// Where a setting comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,8 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::document::{Document, Found};
-use super::problem::{Place, Severity};
+use super::problem::Place;
+use crate::Severity;
 use crate::nearest::hint;
 
 /// A table that is being read. Every key that is asked for is known; the rest is [unknown](Self::finish).

@@ -1,0 +1,118 @@
+//! The schemas of a skill: what goes in and what comes out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use adjourn_core::Schema;
+use serde_json::Value;
+
+use super::json_lines::JsonLines;
+use super::manifest::{self, Manifest};
+use super::problem::Problems;
+use super::read_text;
+use crate::folder::is_below;
+
+/// What schemas are for.
+pub(super) const USES: [&str; 3] = ["input", "parameter", "output"];
+
+/// A schema, and what it was compiled from.
+#[derive(Debug, Clone)]
+pub struct SkillSchema {
+    /// As it is in its file.
+    pub document: Value,
+    /// What documents are checked by.
+    pub schema: Schema,
+}
+
+/// What a value under a key is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The value itself.
+    Inline,
+    /// The name of a file that comes with the request.
+    File,
+    /// Not said: a file if one of that name comes with the request.
+    Either,
+}
+
+impl SkillSchema {
+    /// The declared keys of the document, with whether each is a file: `x-input-source`.
+    pub fn sources(&self) -> Vec<(&str, Source)> {
+        self.annotated("x-input-source", |value| match value {
+            Some("inline") => Source::Inline,
+            Some("file") => Source::File,
+            Some(_) | None => Source::Either,
+        })
+    }
+
+    /// The declared keys of the document whose values are paths of files in the workspace: `x-type`.
+    pub fn files(&self) -> Vec<&str> {
+        let types = self.annotated("x-type", |value| matches!(value, Some("artifact" | "file")));
+        types.into_iter().filter(|(_, is_file)| *is_file).map(|(key, _)| key).collect()
+    }
+
+    fn annotated<T>(&self, keyword: &str, read: impl Fn(Option<&str>) -> T) -> Vec<(&str, T)> {
+        let properties = self.document["properties"].as_object().into_iter().flatten();
+        properties.map(|(key, property)| (key.as_str(), read(property[keyword].as_str()))).collect()
+    }
+}
+
+/// The schema that `manifest` declares for `use_`, or the one at the usual place.
+pub(super) fn load(
+    dir: &Path,
+    use_: &str,
+    manifest: &Manifest,
+    problems: &mut Problems,
+) -> Option<SkillSchema> {
+    let file = match manifest.schemas.get(use_) {
+        Some((path, line)) => match declared(dir, path) {
+            Ok(file) => file,
+            Err(message) => {
+                problems.error(manifest::FILE, *line, format!("the {use_} schema `{path}` {message}"));
+                return None;
+            }
+        },
+        None => {
+            let usual = PathBuf::from(format!("assets/{use_}.schema.json"));
+            fs::symlink_metadata(dir.join(&usual)).is_ok().then_some(usual)?
+        }
+    };
+    compile(dir, file, problems)
+}
+
+/// Where a declared schema is, relative to the package, if it is inside.
+fn declared(dir: &Path, path: &str) -> Result<PathBuf, &'static str> {
+    let file: PathBuf =
+        Path::new(path).components().filter(|it| !matches!(it, std::path::Component::CurDir)).collect();
+    if !is_below(&file) {
+        return Err("should be a path inside of the package, without `..`");
+    }
+    let Ok(target) = fs::canonicalize(dir.join(&file)) else { return Err("is not there") };
+    let inside = fs::canonicalize(dir).is_ok_and(|dir| target.starts_with(dir));
+    if inside { Ok(file) } else { Err("is a link that leads out of the package") }
+}
+
+fn compile(dir: &Path, file: PathBuf, problems: &mut Problems) -> Option<SkillSchema> {
+    let text = match read_text(&dir.join(&file)) {
+        Ok(text) => text,
+        Err(message) => {
+            problems.error(file, None, message);
+            return None;
+        }
+    };
+    let document: Value = match serde_json::from_str(&text) {
+        Ok(document) => document,
+        Err(error) => {
+            problems.error(file, Some(error.line()), format!("not valid JSON: {error}"));
+            return None;
+        }
+    };
+    match Schema::compile(&document) {
+        Ok(schema) => Some(SkillSchema { document, schema }),
+        Err(error) => {
+            let line = JsonLines::of(&text).line(&error.field().path);
+            problems.error(file, line, error.to_string());
+            None
+        }
+    }
+}
