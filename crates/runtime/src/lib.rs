@@ -18,6 +18,7 @@ mod options;
 pub mod secrets;
 mod severity;
 pub mod skill;
+pub mod workspace;
 
 pub use options::Options;
 pub use severity::Severity;
