@@ -59,7 +59,7 @@ const SETTING_PREFIXES: &[&str] =
     &["ADJOURN_SLOTS_", "ADJOURN_WEBHOOKS_", "ADJOURN_ENGINES_", "ADJOURN_TOOLS_"];
 
 /// Everything that can be configured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
     /// Folders whose skills can be named. By default none.
     pub skills: Vec<PathBuf>,
@@ -89,19 +89,6 @@ pub struct Slots {
 impl Default for Slots {
     fn default() -> Self {
         Self { total: SLOTS_TOTAL_DEFAULT, queue_max: QUEUE_MAX_DEFAULT, engine: BTreeMap::new() }
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            skills: Vec::new(),
-            slots: Slots::default(),
-            engines: BTreeMap::new(),
-            tools: BTreeMap::new(),
-            webhooks: None,
-            warnings: Vec::new(),
-        }
     }
 }
 
@@ -216,7 +203,8 @@ impl Config {
 }
 
 fn built_in<'a>() -> impl Iterator<Item = &'a str> + Clone {
-    Preset::ALL.iter().map(|preset| preset.name()).filter(|name| EngineConfig::built_in(name).is_some())
+    let names = Preset::ALL.iter().map(|preset| preset.name()).chain([EngineKind::Replay.name()]);
+    names.filter(|name| EngineConfig::built_in(name).is_some())
 }
 
 fn read_all<T>(

@@ -15,19 +15,23 @@
 //! continued, which is removed with the last run that uses it.
 
 mod beneath;
+mod error;
 mod listing;
 mod removal;
 #[cfg(test)]
 mod tests;
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::RunId;
+use adjourn_core::{FieldError, RunId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+pub use error::WorkspaceError;
 pub use listing::{FILES_LISTED_MAX, Listed, Listing};
+
+use error::doing;
 
 use crate::folder;
 use crate::skill::Skill;
@@ -47,43 +51,6 @@ pub const UPLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const ABOUT: &str = "workspace.json";
 const WORK: &str = "work";
 const LOGS: &str = "logs";
-
-/// Why a workspace, or a file in it, is not to be had.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WorkspaceError {
-    /// The skill cannot be copied.
-    #[error("the skill cannot be copied: {}", .0.join("; "))]
-    SkillUnfit(Vec<String>),
-    /// The folder that was asked for cannot be worked in.
-    #[error("{} is not a folder that can be worked in", .0.display())]
-    NotAFolder(PathBuf),
-    /// There is none.
-    #[error("{0} has no workspace any more")]
-    Missing(RunId),
-    /// A path does not name a file in the workspace.
-    #[error("`{path}` {problem}")]
-    BadPath {
-        /// The path.
-        path: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The disk says no.
-    #[error("{what} failed: {source}")]
-    Io {
-        /// What was to be done.
-        what: String,
-        /// Why it was not.
-        source: io::Error,
-    },
-}
-
-/// Adds to an I/O error what was to be done.
-pub(crate) fn doing(what: impl Into<String>) -> impl FnOnce(io::Error) -> WorkspaceError {
-    let what = what.into();
-    move |source| WorkspaceError::Io { what, source }
-}
 
 /// A file that comes with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,7 +193,7 @@ impl Workspaces {
         match &new.place {
             Place::Own => {}
             Place::User(folder) => {
-                about.folder = Some(fs::canonicalize(folder).map_err(|_| not_a_folder(&new.place))?)
+                about.folder = Some(fs::canonicalize(folder).map_err(|_| not_a_folder(&new.place))?);
             }
             Place::Of(earlier) => {
                 let owner = self.owner(*earlier)?;
@@ -273,6 +240,31 @@ impl Workspace {
     pub fn result_file(&self, path: &str) -> Result<File, WorkspaceError> {
         beneath::open(&self.work, path)
             .map_err(|problem| WorkspaceError::BadPath { path: path.to_owned(), problem })
+    }
+
+    /// What is wrong with the files that a result names under `keys`: each has to be there, inside.
+    pub fn check_files(&self, output: &Value, keys: &[&str]) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        for key in keys {
+            let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+            let named: Vec<(String, &Value)> = match output.get(key) {
+                None | Some(Value::Null) => Vec::new(),
+                Some(Value::Array(items)) => items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, item)| (format!("{pointer}/{index}"), item))
+                    .collect(),
+                Some(value) => vec![(pointer, value)],
+            };
+            for (pointer, value) in named {
+                let problem = match value.as_str() {
+                    Some(path) => self.result_file(path).err().map(|error| error.to_string()),
+                    None => Some("should be the path of a file in the workspace".to_owned()),
+                };
+                errors.extend(problem.map(|problem| FieldError::new(pointer, problem)));
+            }
+        }
+        errors
     }
 
     /// What the run left, without the copy of its skill.

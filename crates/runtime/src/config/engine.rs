@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use adjourn_core::{Profile, named};
+use adjourn_core::{Profile, ResumesBy, named};
 
 use super::ConfigError;
 use super::document::Variables;
@@ -60,6 +60,16 @@ named! {
         Openai = "openai",
         /// Anthropic's messages.
         Anthropic = "anthropic",
+    }
+}
+
+impl EngineKind {
+    /// Where such an engine takes up a conversation again.
+    pub const fn resumes_by(self) -> ResumesBy {
+        match self {
+            Self::Acp | Self::Exec | Self::Replay => ResumesBy::Handle,
+            Self::Reasoning => ResumesBy::Journal,
+        }
     }
 }
 
@@ -157,8 +167,12 @@ impl EngineConfig {
         Self { how, profile, permission, env: BTreeMap::new(), pass_env: Vec::new() }
     }
 
-    /// The engine of this name that needs no configuration: the agents that have a preset.
+    /// The engine of this name that needs no configuration: the agents that have a preset, and `replay`, which plays
+    /// back the recording that a skill carries.
     pub fn built_in(name: &str) -> Option<Self> {
+        if name == EngineKind::Replay.name() {
+            return Some(Self::new(How::Replay { recording: None, pace: Pace::Instant }));
+        }
         match name.parse().ok()? {
             preset @ (Preset::Claude | Preset::Codex | Preset::Gemini | Preset::Opencode) => {
                 Some(Self::new(How::Exec { preset, command: vec![preset.name().to_owned()] }))

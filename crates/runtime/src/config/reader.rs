@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         Self { document, path: String::new(), table: Some(table), at: 0, known: RefCell::default() }
     }
 
-    fn new(&self, path: String, value: Option<&'a Spanned<DeValue<'a>>>) -> Self {
+    fn nested(&self, path: String, value: Option<&'a Spanned<DeValue<'a>>>) -> Self {
         let table = value.and_then(|value| match value.get_ref() {
             DeValue::Table(table) => Some(table),
             other => {
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
 
     /// The table under `key`.
     pub(super) fn table(&self, key: &'static str) -> Self {
-        self.new(self.path_of(key), self.get(key))
+        self.nested(self.path_of(key), self.get(key))
     }
 
     /// The tables under `key`, by names that the user chose.
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         members
             .map(|(name, value)| {
                 let name = name.get_ref().to_string();
-                let reader = parent.new(parent.path_of(&name), Some(value));
+                let reader = parent.nested(parent.path_of(&name), Some(value));
                 if !is_name(&name) {
                     reader.error_here("a name has only letters, digits, `-`, `_` and `.`");
                 }

@@ -313,7 +313,7 @@ fn bad_variables_are_named() {
 #[test]
 fn engines_with_a_preset_need_no_configuration() {
     let config = Config::default();
-    assert_eq!(config.engine_names(), ["claude", "codex", "gemini", "opencode"]);
+    assert_eq!(config.engine_names(), ["claude", "codex", "gemini", "opencode", "replay"]);
     let gemini = config.engine("gemini").unwrap();
     assert_eq!(gemini, engine(How::Exec { preset: Preset::Gemini, command: strings(["gemini"]) }));
     assert_eq!(gemini.kind(), EngineKind::Exec);

@@ -236,7 +236,7 @@ impl<'a> Reading<'a> {
                     prompts.insert(engine.clone(), template);
                 }
                 Some(Err(error)) => {
-                    self.error(&pointer, format!("the prompt `{engine}` cannot be used: {error}"))
+                    self.error(&pointer, format!("the prompt `{engine}` cannot be used: {error}"));
                 }
                 None => self.error(&pointer, format!("the prompt `{engine}` should be a string")),
             }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use adjourn_core::RunId;
 
-use super::{LOGS, WorkspaceError, Workspaces, doing};
+use super::error::doing;
+use super::{LOGS, WorkspaceError, Workspaces};
 
 /// What a workspace is called until it is complete.
 pub(super) const NEW: &str = ".new-";

@@ -3,7 +3,8 @@ use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use adjourn_core::RunId;
+use adjourn_core::{FieldError, RunId};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::{Listed, Listing, NewWorkspace, Place, Upload, WorkspaceError, Workspaces, is_upload_name};
@@ -174,4 +175,20 @@ fn names_of_uploads_are_plain() {
         assert!(!is_upload_name(name), "{name}");
     }
     assert_eq!(PathBuf::from("a/").components().count(), 1, "which is why the letters are looked at as well");
+}
+
+#[test]
+fn a_result_names_only_files_that_are_there() {
+    let fixture = fixture();
+    let workspace = fixture.workspaces.create(&own(1)).unwrap();
+    fs::write(workspace.work.join("a.md"), "").unwrap();
+    let output =
+        json!({"good": "a.md", "list": ["a.md", "b.md"], "abs": "/etc/passwd", "odd": 1, "none": null});
+    let errors = workspace.check_files(&output, &["good", "list", "abs", "odd", "none", "absent"]);
+    let expected = [
+        ("/list/1", "`b.md` is not there"),
+        ("/abs", "`/etc/passwd` is an absolute path, it should be relative to the workspace"),
+        ("/odd", "should be the path of a file in the workspace"),
+    ];
+    assert_eq!(errors, expected.map(|(path, message)| FieldError::new(path, message)));
 }
