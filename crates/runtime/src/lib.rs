@@ -15,6 +15,7 @@ pub mod config;
 mod folder;
 mod nearest;
 mod options;
+pub mod prompt;
 pub mod request;
 pub mod secrets;
 mod severity;
