@@ -11,6 +11,7 @@
 //! - The text an agent gets is a pure function of what is known, and the same for every engine.
 //! - A secret value is never part of a message, a `Debug` or an error.
 
+mod beneath;
 pub mod config;
 mod folder;
 mod nearest;

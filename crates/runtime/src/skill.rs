@@ -16,6 +16,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use adjourn_core::ExecutionMode;
@@ -30,7 +31,7 @@ use manifest::Manifest;
 use problem::Problems;
 
 use crate::nearest::hint;
-use crate::{Options, Severity, folder};
+use crate::{Options, Severity, beneath, folder};
 
 /// The file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
@@ -139,7 +140,7 @@ pub fn check(dir: &Path, engines: &[&str]) -> Vec<Problem> {
 
 /// The line of the manifest where an engine is named.
 fn line_of(dir: &Path, engine: &str) -> Option<usize> {
-    let text = read_text(&dir.join(manifest::FILE)).ok()?;
+    let text = read_text(dir, manifest::FILE).ok()?;
     let quoted = serde_json::Value::from(engine).to_string();
     let index = text.lines().position(|line| line.contains(&quoted))?;
     Some(index + 1)
@@ -149,7 +150,7 @@ fn read(dir: &Path, problems: &mut Problems) -> Skill {
     let front_matter = front_matter(dir, problems);
     let manifest = match fs::symlink_metadata(dir.join(manifest::FILE)) {
         Err(_) => Manifest::default(),
-        Ok(_) => match read_text(&dir.join(manifest::FILE)) {
+        Ok(_) => match read_text(dir, manifest::FILE) {
             Ok(text) => Manifest::read(&text, problems),
             Err(message) => {
                 problems.error(manifest::FILE, None, message);
@@ -186,7 +187,7 @@ fn read(dir: &Path, problems: &mut Problems) -> Skill {
 }
 
 fn front_matter(dir: &Path, problems: &mut Problems) -> FrontMatter {
-    let text = match read_text(&dir.join(SKILL_FILE)) {
+    let text = match read_text(dir, SKILL_FILE) {
         Ok(text) => text,
         Err(message) => {
             problems.error(SKILL_FILE, None, message);
@@ -259,29 +260,25 @@ fn broken_rule(name: &str) -> Option<String> {
 }
 
 fn recording(dir: &Path, declared: Option<String>, problems: &mut Problems) -> Option<PathBuf> {
-    match declared {
-        None => Some(dir.join(RECORDING)).filter(|file| file.is_file()),
-        Some(path) if folder::is_below(Path::new(&path)) && dir.join(&path).is_file() => Some(dir.join(path)),
-        Some(path) => {
-            let message = format!("the recording `{path}` should be a file inside of the package");
-            problems.error(manifest::FILE, line_of(dir, &path), message);
+    let path = declared.as_deref().unwrap_or(RECORDING);
+    match (beneath::open(dir, path), &declared) {
+        (Ok(_), _) => Some(dir.join(path)),
+        (Err(_), None) => None,
+        (Err(problem), Some(path)) => {
+            problems.error(manifest::FILE, line_of(dir, path), format!("the recording `{path}` {problem}"));
             None
         }
     }
 }
 
-/// The text of a file, or why there is none.
-fn read_text(file: &Path) -> Result<String, String> {
-    let metadata = fs::metadata(file).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => "is missing".to_owned(),
-        _ => format!("cannot be read: {error}"),
-    })?;
-    if !metadata.is_file() {
-        return Err("is not a file".to_owned());
+/// The text of a file of the package, or why there is none.
+fn read_text(dir: &Path, file: &str) -> Result<String, String> {
+    // Not by its path: a link in an uploaded package must not show what is elsewhere.
+    let mut source = beneath::open(dir, file)?.take(FILE_BYTES_MAX + 1);
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(format!("has more than the {FILE_BYTES_MAX} bytes that are read"));
     }
-    if metadata.len() > FILE_BYTES_MAX {
-        return Err(format!("has {} bytes, at most {FILE_BYTES_MAX} are read", metadata.len()));
-    }
-    let bytes = fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
     String::from_utf8(bytes).map_err(|_| "is not text in UTF-8".to_owned())
 }

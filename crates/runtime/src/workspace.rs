@@ -14,7 +14,6 @@
 //! The working folder may instead be one that the user named, which is never removed, or that of the run which is
 //! continued, which is removed with the last run that uses it.
 
-mod beneath;
 mod error;
 mod listing;
 mod removal;
@@ -33,8 +32,8 @@ pub use listing::{FILES_LISTED_MAX, Listed, Listing};
 
 use error::doing;
 
-use crate::folder;
 use crate::skill::Skill;
+use crate::{beneath, folder};
 
 /// The folder for copies of skills, in a working folder.
 pub const SKILL_FOLDER: &str = ".skill";

@@ -1,7 +1,7 @@
 //! The schemas of a skill: what goes in and what comes out.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use adjourn_core::Schema;
 use serde_json::Value;
@@ -10,7 +10,6 @@ use super::json_lines::JsonLines;
 use super::manifest::{self, Manifest};
 use super::problem::Problems;
 use super::read_text;
-use crate::folder::is_below;
 
 /// What schemas are for.
 pub(super) const USES: [&str; 3] = ["input", "parameter", "output"];
@@ -64,43 +63,33 @@ pub(super) fn load(
     manifest: &Manifest,
     problems: &mut Problems,
 ) -> Option<SkillSchema> {
-    let file = match manifest.schemas.get(use_) {
-        Some((path, line)) => match declared(dir, path) {
-            Ok(file) => file,
-            Err(message) => {
-                problems.error(manifest::FILE, *line, format!("the {use_} schema `{path}` {message}"));
-                return None;
+    match manifest.schemas.get(use_) {
+        Some((path, line)) => {
+            let file = path.strip_prefix("./").unwrap_or(path);
+            match read_text(dir, file) {
+                Ok(text) => compile(file, &text, problems),
+                Err(message) => {
+                    problems.error(manifest::FILE, *line, format!("the {use_} schema `{path}` {message}"));
+                    None
+                }
             }
-        },
+        }
         None => {
-            let usual = PathBuf::from(format!("assets/{use_}.schema.json"));
-            fs::symlink_metadata(dir.join(&usual)).is_ok().then_some(usual)?
+            let file = format!("assets/{use_}.schema.json");
+            fs::symlink_metadata(dir.join(&file)).ok()?;
+            match read_text(dir, &file) {
+                Ok(text) => compile(&file, &text, problems),
+                Err(message) => {
+                    problems.error(file, None, message);
+                    None
+                }
+            }
         }
-    };
-    compile(dir, file, problems)
-}
-
-/// Where a declared schema is, relative to the package, if it is inside.
-fn declared(dir: &Path, path: &str) -> Result<PathBuf, &'static str> {
-    let file: PathBuf =
-        Path::new(path).components().filter(|it| !matches!(it, std::path::Component::CurDir)).collect();
-    if !is_below(&file) {
-        return Err("should be a path inside of the package, without `..`");
     }
-    let Ok(target) = fs::canonicalize(dir.join(&file)) else { return Err("is not there") };
-    let inside = fs::canonicalize(dir).is_ok_and(|dir| target.starts_with(dir));
-    if inside { Ok(file) } else { Err("is a link that leads out of the package") }
 }
 
-fn compile(dir: &Path, file: PathBuf, problems: &mut Problems) -> Option<SkillSchema> {
-    let text = match read_text(&dir.join(&file)) {
-        Ok(text) => text,
-        Err(message) => {
-            problems.error(file, None, message);
-            return None;
-        }
-    };
-    let document: Value = match serde_json::from_str(&text) {
+fn compile(file: &str, text: &str, problems: &mut Problems) -> Option<SkillSchema> {
+    let document: Value = match serde_json::from_str(text) {
         Ok(document) => document,
         Err(error) => {
             problems.error(file, Some(error.line()), format!("not valid JSON: {error}"));
@@ -110,7 +99,7 @@ fn compile(dir: &Path, file: PathBuf, problems: &mut Problems) -> Option<SkillSc
     match Schema::compile(&document) {
         Ok(schema) => Some(SkillSchema { document, schema }),
         Err(error) => {
-            let line = JsonLines::of(&text).line(&error.field().path);
+            let line = JsonLines::of(text).line(&error.field().path);
             problems.error(file, line, error.to_string());
             None
         }

@@ -117,7 +117,7 @@ fn a_broken_skill_file_is_an_error_with_its_line() {
         &["SKILL.md:2: error: `../x` cannot be the name of a folder: use lower-case letters, digits and `-`"],
     );
     let (_folder, dir) = package(&[("README.md", "")]);
-    assert_eq!(problems(&dir), ["SKILL.md: error: is missing"]);
+    assert_eq!(problems(&dir), ["SKILL.md: error: is not there"]);
 }
 
 #[test]
@@ -170,10 +170,10 @@ fn schemas_have_to_be_inside_and_usable() {
         problems(&dir),
         [
             "assets/out.json: error: is a link that leads out of the folder, or nowhere",
-            "assets/runner.json:2: error: the input schema `../secret.json` should be a path inside of the package, \
-             without `..`",
+            "assets/runner.json:2: error: the input schema `../secret.json` does not name a file in the folder: it \
+             should be a relative path without `..`",
             "assets/runner.json:3: error: the parameter schema `assets/none.json` is not there",
-            "assets/runner.json:4: error: the output schema `assets/out.json` is a link that leads out of the package",
+            "assets/runner.json:4: error: the output schema `assets/out.json` leads out of the folder through a link",
             "assets/runner.json:5: warning: unknown schema `ouput` is ignored; did you mean `output`?",
         ]
     );
@@ -188,6 +188,33 @@ fn schemas_have_to_be_inside_and_usable() {
              valid under any of the schemas listed in the 'anyOf' keyword",
         ],
     );
+}
+
+#[test]
+fn a_link_shows_nothing_from_outside() {
+    let (folder, dir) = package(&[("SKILL.md", SKILL), ("assets/x", ""), ("../secret.json", "{}")]);
+    for name in ["output.schema.json", "runner.json", "recording.jsonl"] {
+        symlink(folder.path().join("secret.json"), dir.join("assets").join(name)).unwrap();
+    }
+    let problems = Skill::load(&dir).unwrap_err().problems;
+    let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        problems,
+        [
+            "assets/output.schema.json: error: leads out of the folder through a link",
+            "assets/runner.json: error: leads out of the folder through a link",
+        ]
+    );
+    fs::remove_file(dir.join("assets/output.schema.json")).unwrap();
+    fs::write(dir.join("assets/new"), "{\"recording\": \"../secret.json\"}").unwrap();
+    fs::rename(dir.join("assets/new"), dir.join("assets/runner.json")).unwrap();
+    let error = Skill::load(&dir).unwrap_err().to_string();
+    assert!(
+        error.contains("runner.json:1: error: the recording `../secret.json` does not name a file"),
+        "{error}"
+    );
+    fs::write(dir.join("assets/runner.json"), "{}").unwrap();
+    assert_eq!(Skill::load(&dir).unwrap().recording, None, "it is a link that leads out");
 }
 
 #[test]

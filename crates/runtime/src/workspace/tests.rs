@@ -73,7 +73,7 @@ fn a_workspace_has_skill_uploads_and_logs() {
     workspace.result_file("uploads/a b.txt").unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text, "data");
     let error = workspace.result_file("../logs").unwrap_err().to_string();
-    assert!(error.starts_with("`../logs` does not name a file in the workspace"), "{error}");
+    assert!(error.starts_with("`../logs` does not name a file in the folder"), "{error}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_result_names_only_files_that_are_there() {
     let errors = workspace.check_files(&output, &["good", "list", "abs", "odd", "none", "absent"]);
     let expected = [
         ("/list/1", "`b.md` is not there"),
-        ("/abs", "`/etc/passwd` is an absolute path, it should be relative to the workspace"),
+        ("/abs", "`/etc/passwd` is an absolute path, it should be relative to the folder"),
         ("/odd", "should be the path of a file in the workspace"),
     ];
     assert_eq!(errors, expected.map(|(path, message)| FieldError::new(path, message)));

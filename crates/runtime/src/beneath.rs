@@ -16,17 +16,17 @@ use crate::folder::is_below;
 const PATH_BYTES_MAX: usize = 4096;
 
 /// The regular file that `path` names inside of `folder`, or what is wrong with it.
-pub(super) fn open(folder: &Path, path: &str) -> Result<File, String> {
+pub(crate) fn open(folder: &Path, path: &str) -> Result<File, String> {
     if Path::new(path).is_absolute() {
-        return Err("is an absolute path, it should be relative to the workspace".to_owned());
+        return Err("is an absolute path, it should be relative to the folder".to_owned());
     }
     if path.len() > PATH_BYTES_MAX || path.contains('\0') || !is_below(Path::new(path)) {
         return Err(
-            "does not name a file in the workspace: it should be a relative path without `..`".to_owned()
+            "does not name a file in the folder: it should be a relative path without `..`".to_owned()
         );
     }
     let folder = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|errno| format!("cannot be opened: the workspace is not there ({errno})"))?;
+        .map_err(|errno| format!("cannot be opened: the folder is not there ({errno})"))?;
     let file = File::from(beneath(&folder, path).map_err(describe)?);
     match file.metadata() {
         Ok(metadata) if metadata.is_file() => Ok(file),
@@ -69,7 +69,7 @@ fn step_by_step(folder: &OwnedFd, path: &str) -> rustix::io::Result<OwnedFd> {
 fn describe(errno: Errno) -> String {
     match errno {
         Errno::NOENT | Errno::NOTDIR => "is not there".to_owned(),
-        Errno::XDEV | Errno::LOOP => "leads out of the workspace through a link".to_owned(),
+        Errno::XDEV | Errno::LOOP => "leads out of the folder through a link".to_owned(),
         other => format!("cannot be opened: {other}"),
     }
 }
@@ -107,18 +107,18 @@ mod tests {
         };
         assert_eq!(read("sub/a").as_deref(), Ok("a"));
         assert_eq!(read("inside").as_deref(), Ok("a"));
-        let relative = "does not name a file in the workspace: it should be a relative path without `..`";
+        let relative = "does not name a file in the folder: it should be a relative path without `..`";
         for (path, expected) in [
-            ("/etc/passwd", "is an absolute path, it should be relative to the workspace"),
+            ("/etc/passwd", "is an absolute path, it should be relative to the folder"),
             ("../secret", relative),
             ("sub/../../secret", relative),
             ("", relative),
             (".", relative),
             ("a\0b", relative),
-            ("outside", "leads out of the workspace through a link"),
-            ("up/secret", "leads out of the workspace through a link"),
-            ("root/etc/passwd", "leads out of the workspace through a link"),
-            ("loop", "leads out of the workspace through a link"),
+            ("outside", "leads out of the folder through a link"),
+            ("up/secret", "leads out of the folder through a link"),
+            ("root/etc/passwd", "leads out of the folder through a link"),
+            ("loop", "leads out of the folder through a link"),
             ("sub", "is not a file"),
             ("pipe", "is not a file"),
             ("missing", "is not there"),
