@@ -53,7 +53,7 @@ pub use machines::{ContractMachine, ContractStatus, ContractTrigger};
 pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
 pub use machines::{RunMachine, RunStatus, RunTrigger};
 pub use mode::ExecutionMode;
-pub use names::UnknownName;
+pub use names::{UnknownName, first_line};
 pub use projection::{BadEntry, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
