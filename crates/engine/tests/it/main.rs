@@ -1,0 +1,4 @@
+//! Agents here are small scripts, and the processes are real.
+
+mod agent;
+mod supervisor;
