@@ -12,10 +12,14 @@
 mod environment;
 mod exec;
 mod program;
+mod recording;
 mod redact;
+mod replay;
 pub mod supervisor;
 mod turn;
 
 pub use environment::allowed_environment;
 pub use exec::{ExecConfig, ExecEngine, Permission, Preset, log_file};
+pub use recording::{Recorder, RecordingError};
+pub use replay::{Pace, ReplayEngine};
 pub use turn::{Engine, Finished, Probe, Seen, Turn};

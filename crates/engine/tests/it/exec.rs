@@ -41,7 +41,7 @@ async fn a_command_names_its_handle_or_gets_the_run_id() {
     let mut resumed = turn(&stage, "go on");
     resumed.handle = Some("before".to_owned());
     let engine = engine(&stage, Preset::Command, "sh", script);
-    let (seen, finished) = Going::start(engine, resumed).to_the_end().await;
+    let (seen, finished) = Going::start(engine, resumed).until_it_ends().await;
     assert_eq!(
         finished,
         completed("went on with before"),
@@ -79,7 +79,7 @@ async fn xx_11_a_missing_agent_is_named_with_where_it_was_looked_for_and_how_to_
         Probe::Unusable { problem } => problem,
         Probe::Ready { version } => panic!("it is not there, but has version {version}"),
     };
-    let finished = Going::start(std::sync::Arc::new(engine), turn(&stage, "")).to_the_end().await.1;
+    let finished = Going::start(std::sync::Arc::new(engine), turn(&stage, "")).until_it_ends().await.1;
     assert_eq!(failure(finished), (ErrorCode::EngineNotFound, problem.clone()));
     assert_eq!(
         problem,
@@ -110,7 +110,7 @@ async fn xx_11_garbage_is_the_answer_of_a_command_and_an_error_of_an_agent_with_
     assert_eq!(run(&stage, "sh", garbage, "").await.1, completed(answer));
     for preset in [Preset::Claude, Preset::Codex, Preset::Gemini, Preset::Opencode] {
         let going = Going::start(engine(&stage, preset, "sh", garbage), turn(&stage, ""));
-        let (seen, finished) = going.to_the_end().await;
+        let (seen, finished) = going.until_it_ends().await;
         assert_eq!(failure(finished).0, ErrorCode::EngineProtocolError);
         assert_eq!(facts(&seen), []);
     }
@@ -165,7 +165,7 @@ async fn an_agent_that_closes_its_output_is_waited_for() {
     crate::agent::until(|| stage.path().join("closed").exists().then_some(())).await;
     assert_ne!(stage.processes(), [0; 0]);
     std::fs::write(stage.path().join("go"), "").unwrap();
-    assert_eq!(failure(going.to_the_end().await.1).0, ErrorCode::EngineExitNonzero);
+    assert_eq!(failure(going.until_it_ends().await.1).0, ErrorCode::EngineExitNonzero);
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn xx_15_secrets_of_the_environment_reach_neither_what_is_shown_nor_the_lo
     let mut config = config(&stage, Preset::Command, "sh", script);
     config.env.insert("MODEL_API_KEY".to_owned(), "sk-very-secret".to_owned());
     let engine = std::sync::Arc::new(ExecEngine::new(config, supervisor()));
-    let (seen, finished) = Going::start(engine, turn(&stage, "")).to_the_end().await;
+    let (seen, finished) = Going::start(engine, turn(&stage, "")).until_it_ends().await;
     let logs = ["stdout", "stderr"].map(|stream| {
         std::fs::read_to_string(stage.path().join(format!("logs/attempt-1.{stream}"))).unwrap()
     });
@@ -221,7 +221,7 @@ async fn arguments_follow_the_profile() {
         turn.handle = Some("h-1".to_owned());
         let engine = std::sync::Arc::new(ExecEngine::new(config, supervisor()));
         assert!(engine.can_resume(&turn));
-        Going::start(engine, turn).to_the_end().await;
+        Going::start(engine, turn).until_it_ends().await;
         assert_eq!(std::fs::read_to_string(stage.path().join("args")).unwrap(), expected);
     }
 }

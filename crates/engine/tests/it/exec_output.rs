@@ -46,7 +46,7 @@ async fn xx_11_a_gibibyte_of_output_is_cut_off_and_never_in_memory() {
         (Preset::Command, "head -c 1073741824 /dev/zero"),
     ] {
         let going = Going::start(engine(&stage, preset, "sh", script), turn(&stage, ""));
-        let (_, finished) = going.to_the_end().await;
+        let (_, finished) = going.until_it_ends().await;
         assert_eq!(code(finished), Some(ErrorCode::EngineOutputLimit), "{script}");
         assert_eq!(stage.processes(), [0; 0], "{script}");
         fs::remove_dir_all(stage.path().join("logs")).unwrap();
@@ -75,7 +75,7 @@ printf '{"type":"turn.completed"}'
     let engine = engine(&stage, Preset::Codex, "sh", script);
     for _ in 0..2 {
         let going = Going::start(engine.clone(), turn(&stage, "again"));
-        let (seen, finished) = going.to_the_end().await;
+        let (seen, finished) = going.until_it_ends().await;
         assert_eq!(finished, completed("hällo"));
         let [Observation::Message { text, raw }] = &facts(&seen)[..] else { panic!("{seen:?}") };
         assert_eq!(text, "hällo");
@@ -99,7 +99,7 @@ print(event % ("y" * (3 << 20)))
 print('{"type":"turn.completed"}')
 "#;
     let going = Going::start(engine(&stage, Preset::Codex, "python3", script), turn(&stage, ""));
-    let (seen, finished) = going.to_the_end().await;
+    let (seen, finished) = going.until_it_ends().await;
     assert_eq!(finished, completed(&"y".repeat(3 << 20)));
     let [Observation::Message { raw: Some(raw), .. }] = facts(&seen)[..] else { panic!("one message") };
     assert_eq!((raw.attempt, raw.stream), (1, OutputStream::Stdout));

@@ -35,7 +35,7 @@ impl Going {
     }
 
     /// All that is still shown, and the end.
-    pub(crate) async fn to_the_end(mut self) -> (Vec<Seen>, Finished) {
+    pub(crate) async fn until_it_ends(mut self) -> (Vec<Seen>, Finished) {
         let mut all = Vec::new();
         while let Some(seen) = self.next().await {
             all.push(seen);
@@ -80,7 +80,9 @@ pub(crate) async fn run(
     script: &str,
     prompt: &str,
 ) -> (Vec<Seen>, Finished) {
-    Going::start(engine(stage, Preset::Command, interpreter, script), turn(stage, prompt)).to_the_end().await
+    Going::start(engine(stage, Preset::Command, interpreter, script), turn(stage, prompt))
+        .until_it_ends()
+        .await
 }
 
 /// The facts without the process, whose number is new every time.
