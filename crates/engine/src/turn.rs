@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use adjourn_core::{Observation, ResumesBy, RunError, RunId};
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +26,8 @@ pub struct Turn {
 }
 
 /// What an engine shows while a turn goes on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Seen {
     /// A fact, for the journal.
     Fact(Observation),
@@ -34,7 +36,8 @@ pub enum Seen {
 }
 
 /// How a turn ended. Whatever was started for it is gone, unless it is meant to stay.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Finished {
     /// The agent did its work; this is its last message.
     Completed {

@@ -1,0 +1,72 @@
+//! What the end of an agent's process means for the turn.
+
+use adjourn_core::{ErrorCode, RunError};
+
+use super::interpret::Report;
+use super::profile::{Output, Profile};
+use crate::supervisor::Exit;
+use crate::turn::Finished;
+
+/// How an agent ended: what it said, what its process said, and what it said last on stderr.
+pub(crate) struct Ending<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) report: Report,
+    pub(crate) exit: Exit,
+    pub(crate) complaints: String,
+}
+
+impl Ending<'_> {
+    /// A failure that the agent reports or its process shows is never a success, whatever else it said.
+    pub(crate) fn finished(self) -> Finished {
+        let name = self.profile.name;
+        match (&self.report.failure, self.exit) {
+            (_, Exit::SupervisorLost) => failed(
+                ErrorCode::EngineExitNonzero,
+                format!("the process that supervised {name} was killed, so the turn was cut off"),
+            ),
+            (Some(failure), _) => self.failed_with(format!("{name} failed: {failure}")),
+            (None, Exit::Status(0)) => self.succeeded(),
+            (None, Exit::Status(status)) => self.failed_with(format!("{name} {}", in_words(status))),
+        }
+    }
+
+    fn succeeded(self) -> Finished {
+        let is_whole = self.report.ended || matches!(self.profile.output, Output::Text);
+        if is_whole {
+            return Finished::Completed { text: self.report.text.unwrap_or_default() };
+        }
+        let what = format!("{} ended without saying that its turn is over", self.profile.name);
+        failed(ErrorCode::EngineProtocolError, self.with_complaints(what))
+    }
+
+    /// The kind of a failure is in the agent's words, if anywhere.
+    fn failed_with(&self, what: String) -> Finished {
+        let message = self.with_complaints(what);
+        let words = message.to_lowercase();
+        let known = self.profile.failures.iter().find(|(pattern, _)| words.contains(pattern));
+        match known {
+            Some((_, code @ ErrorCode::EngineAuthRequired)) => {
+                failed(*code, format!("{message}\n{}", self.profile.login))
+            }
+            Some((_, code)) => failed(*code, message),
+            None => failed(ErrorCode::EngineExitNonzero, message),
+        }
+    }
+
+    fn with_complaints(&self, what: String) -> String {
+        let complaint = self.report.complaint.as_deref().unwrap_or_default();
+        let said = [complaint, &self.complaints].into_iter().filter(|words| !words.is_empty());
+        said.fold(what, |all, words| format!("{all}\n{words}"))
+    }
+}
+
+fn in_words(status: u8) -> String {
+    match status.checked_sub(128) {
+        Some(signal @ 1..=64) => format!("was ended by signal {signal} (exit status {status})"),
+        _ => format!("ended with exit status {status}"),
+    }
+}
+
+pub(crate) fn failed(code: ErrorCode, message: impl Into<String>) -> Finished {
+    Finished::Failed(RunError { code, message: message.into() })
+}

@@ -1,0 +1,11 @@
+//! Agents here are small scripts, and the processes are real.
+
+// Whoever calls a function of a test wants it to fail right there.
+#![allow(clippy::unwrap_used)]
+
+mod agent;
+mod exec;
+mod exec_output;
+mod replay;
+mod supervisor;
+mod turns;
