@@ -16,7 +16,9 @@
 //! - A secret value is never part of a message, a `Debug` or an error.
 
 mod beneath;
+mod brief;
 pub mod config;
+mod driver;
 mod folder;
 mod kernel;
 mod nearest;
@@ -29,6 +31,8 @@ mod severity;
 pub mod skill;
 pub mod workspace;
 
+pub use brief::{Brief, Briefs, OutputContract};
+pub use driver::{Delta, Driver};
 pub use kernel::{Answer, Denied, Effect, Kernel, Scheduler, Slots, StopCause};
 pub use options::Options;
 pub use runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};

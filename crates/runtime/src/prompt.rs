@@ -9,7 +9,7 @@ mod tests;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::{By, ByKind, Consequence, DONE_MARKER, ExecutionMode, FieldError, Question, QuestionKind};
+use adjourn_core::{By, ByKind, Consequence, DONE_MARKER, ExecutionMode, Question, QuestionKind};
 use serde_json::{Value, json};
 
 /// The prompt of a turn that goes on where the last one was cut off: never the original one again, which would have
@@ -175,16 +175,10 @@ fn response_text(question: &Question, response: &Value) -> String {
 }
 
 /// The prompt that asks for a result once more, because the last one cannot be used.
-pub fn repair(problem: &str, errors: &[FieldError], schema: Option<&Value>) -> String {
+pub fn repair(problem: &str, schema: Option<&Value>) -> String {
     let mut text = format!("Your result cannot be used: {problem}\n");
-    for error in errors {
-        // Writing to a String cannot fail.
-        _ = write!(text, "\n- {error}");
-    }
-    if !errors.is_empty() {
-        text.push('\n');
-    }
     if let Some(schema) = schema {
+        // Writing to a String cannot fail.
         _ = write!(
             text,
             "\nThis is the JSON schema that it has to be valid against:\n\n{}\n",
@@ -197,6 +191,16 @@ pub fn repair(problem: &str, errors: &[FieldError], schema: Option<&Value>) -> S
          is not in question: do not repeat what is already done, and do not make up values to satisfy the schema."
     );
     text
+}
+
+/// The prompt of a turn that was cut off, with the answers it may not have seen.
+pub fn go_on(answered: &[Answered<'_>]) -> String {
+    let mut sections: Vec<_> = answered.iter().map(answer).collect();
+    if !sections.is_empty() {
+        sections.insert(0, "You may have been interrupted before you read this.".to_owned());
+    }
+    sections.insert(0, GO_ON.to_owned());
+    sections.join("\n\n")
 }
 
 /// The prompt that tells what became of calls that a person had to decide on, or that were interrupted.

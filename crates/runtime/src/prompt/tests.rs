@@ -1,13 +1,12 @@
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{
-    By, ByKind, Choice, Consequence, ContractStatus, Evidence, ExecutionId, ExecutionMode, FieldError,
-    Question, Schema,
+    By, ByKind, Choice, Consequence, ContractStatus, Evidence, ExecutionId, ExecutionMode, Question,
 };
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
-use super::{Answered, First, GO_ON, SkillText, answers, consequences, first, repair};
+use super::{Answered, First, GO_ON, SkillText, answers, consequences, first, go_on, repair};
 
 const NOTHING: First<'_> = First {
     skill: None,
@@ -78,16 +77,20 @@ fn several_answers_come_together_and_a_made_one_says_so() {
 #[test]
 fn a_repair_names_what_is_wrong_and_asks_for_the_whole() {
     let schema = json!({"required": ["title"]});
-    let document = json!({"n": 1});
-    let errors = Schema::compile(&schema).unwrap().check(&document).unwrap_err();
-    insta::assert_snapshot!(repair("it does not meet the output schema.", &errors, Some(&schema)));
-    let missing = repair("there is no JSON object in your last message.", &[], None);
+    let problem = "the JSON object in your last message does not meet the output schema:\n- /version: \"version\" is a \
+                   required property";
+    insta::assert_snapshot!(repair(problem, Some(&schema)));
+    let missing = repair("your last message has no result in it", None);
     assert!(!missing.contains("schema that it has"), "{missing}");
-    let errors = [FieldError::new("/path", "`a.md` is not there")];
-    assert!(
-        repair("it names files that are not there.", &errors, None)
-            .contains("\n- /path: `a.md` is not there\n")
-    );
+}
+
+#[test]
+fn a_turn_that_goes_on_is_told_its_answers_again() {
+    assert_eq!(go_on(&[]), GO_ON);
+    let question = Question::open_text("Which version?");
+    let answered = Answered { question: &question, response: &json!("2.4.0"), by: &By::USER };
+    let text = go_on(&[answered]);
+    assert!(text.starts_with(GO_ON) && text.ends_with("The user answered:\n\n> 2.4.0"), "{text}");
 }
 
 #[test]
