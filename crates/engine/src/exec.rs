@@ -14,6 +14,7 @@ mod output;
 mod presets;
 mod probe;
 mod profile;
+mod used;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -42,6 +43,7 @@ use interpret::Interpreter;
 use log::Log;
 use output::{Broken, Budget, OUTPUT_BYTES_MAX, Tail, Tap, show};
 use profile::{Arg, Output, Profile};
+use used::Used;
 
 /// How long output may still come once the whole tree is gone. What is in a pipe is read in milliseconds; only a
 /// process that escaped with a killed supervisor could keep it open.
@@ -184,7 +186,11 @@ impl ExecEngine {
             Err(finished) => return finished,
         };
         let process = Observation::Process(supervised.process());
-        let mut interpreter = Interpreter::new(self.profile().output, turn.attempt);
+        let used_before = match &turn.handle {
+            Some(handle) => Used::load(&turn.logs, handle).await,
+            None => Used::default(),
+        };
+        let mut interpreter = Interpreter::new(self.profile().output, turn.attempt, used_before);
         let mut tail = Tail::default();
         let budget = Budget::after(logs.0.bytes_before + logs.1.bytes_before);
         let (stdin, stdout, stderr) =
@@ -228,6 +234,10 @@ impl ExecEngine {
             }
         };
         let (rest, report) = interpreter.finish();
+        if let (Some(used), Some(handle)) = (report.used, report.handle.as_ref().or(turn.handle.as_ref())) {
+            // Worth no failure: a turn would be counted twice.
+            let _ = used.keep(&turn.logs, handle).await;
+        }
         let ending = Ending { profile: self.profile(), exit, complaints: tail.text(), report };
         let shown = self.show_rest(&turn, rest, &ending, &seen);
         tokio::select! {

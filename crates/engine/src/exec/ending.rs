@@ -44,11 +44,12 @@ impl Ending<'_> {
         let message = self.with_complaints(what);
         let words = message.to_lowercase();
         let known = self.profile.failures.iter().find(|(pattern, _)| words.contains(pattern));
-        match known {
-            Some((_, code @ ErrorCode::EngineAuthRequired)) => {
-                failed(*code, format!("{message}\n{}", self.profile.login))
+        let code = self.report.http_status.and_then(code_of).or(known.map(|(_, code)| *code));
+        match code {
+            Some(code @ ErrorCode::EngineAuthRequired) => {
+                failed(code, format!("{message}\n{}", self.profile.login))
             }
-            Some((_, code)) => failed(*code, message),
+            Some(code) => failed(code, message),
             None => failed(ErrorCode::EngineExitNonzero, message),
         }
     }
@@ -57,6 +58,15 @@ impl Ending<'_> {
         let complaint = self.report.complaint.as_deref().unwrap_or_default();
         let said = [complaint, &self.complaints].into_iter().filter(|words| !words.is_empty());
         said.fold(what, |all, words| format!("{all}\n{words}"))
+    }
+}
+
+/// What a status of the model's server says about the turn.
+fn code_of(http_status: u64) -> Option<ErrorCode> {
+    match http_status {
+        401 | 403 => Some(ErrorCode::EngineAuthRequired),
+        408 | 429 | 500..=599 => Some(ErrorCode::ModelUnavailable),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::lines::{LINE_BYTES_MAX, Line};
 use super::profile::{Output, Pointer, Rule, Take, Test};
+use super::used::Used;
 use crate::turn::Seen;
 
 /// The longest message that is put together from pieces or lines: no longer than one that comes in one line.
@@ -20,6 +21,8 @@ pub(crate) struct Interpreter {
     attempt: u32,
     /// The handle that was shown last.
     handle: Option<String>,
+    /// What the conversation had used before this turn.
+    used_before: Used,
     /// The message that is not complete yet.
     pieces: Option<Pieces>,
     report: Report,
@@ -40,6 +43,10 @@ pub(crate) struct Report {
     pub(crate) too_long: bool,
     /// The agent named its conversation.
     pub(crate) handle: Option<String>,
+    /// What the model's server answered with, where the agent says so.
+    pub(crate) http_status: Option<u64>,
+    /// What the whole conversation has used, where the agent counts that way.
+    pub(crate) used: Option<Used>,
 }
 
 #[derive(Debug)]
@@ -49,8 +56,8 @@ struct Pieces {
 }
 
 impl Interpreter {
-    pub(crate) fn new(output: Output, attempt: u32) -> Self {
-        Self { output, attempt, handle: None, pieces: None, report: Report::default() }
+    pub(crate) fn new(output: Output, attempt: u32, used_before: Used) -> Self {
+        Self { output, attempt, handle: None, used_before, pieces: None, report: Report::default() }
     }
 
     /// Whether the rest of the output does not matter any more.
@@ -145,6 +152,13 @@ impl Interpreter {
                 raw: raw_ref,
             }),
             Take::Usage { input, output, cost } => usage(from, input, output, cost).map(Observation::Usage),
+            Take::UsageSoFar { input, output } => {
+                usage(from, input, output, None).map(|total| Observation::Usage(self.since(total)))
+            }
+            Take::HttpStatus(at) => {
+                self.report.http_status = from.pointer(at).and_then(Value::as_u64);
+                None
+            }
             Take::Complaint(all) => {
                 self.report.complaint = first(all).or(self.report.complaint.take());
                 None
@@ -163,6 +177,13 @@ impl Interpreter {
             self.complete_message(seen);
             seen.push(Seen::Fact(fact));
         }
+    }
+
+    /// What was used since it was counted last.
+    fn since(&mut self, total: Usage) -> Usage {
+        let total = Used { input_tokens: total.input_tokens, output_tokens: total.output_tokens };
+        let before = self.report.used.replace(total).unwrap_or(self.used_before);
+        total.since(before)
     }
 
     fn show_handle(&mut self, handle: &str, seen: &mut Vec<Seen>) {

@@ -162,6 +162,15 @@ pub(crate) enum Take {
         /// Dollars.
         cost: Option<Pointer>,
     },
+    /// The same of the whole conversation, not of this turn.
+    UsageSoFar {
+        /// Tokens read.
+        input: &'static [Pointer],
+        /// Tokens written.
+        output: &'static [Pointer],
+    },
+    /// The status that the model's server answered with.
+    HttpStatus(Pointer),
     /// What the agent complains about, worth telling only if the turn then fails; the first that is there counts.
     Complaint(&'static [Pointer]),
     /// The turn failed, for the first of these reasons that is there.

@@ -194,8 +194,7 @@ async fn arguments_follow_the_profile() {
         (
             Preset::Claude,
             Permission::ReadOnly,
-            "-p|--output-format|stream-json|--verbose|--model|m|--permission-mode|default|--disallowedTools|\
-             Bash,Edit,Write,NotebookEdit|--extra|--resume|h-1|\n",
+            "-p|--output-format|stream-json|--verbose|--model|m|--permission-mode|dontAsk|--tools|Read,Glob,Grep|--extra|--resume|h-1|\n",
         ),
         (
             Preset::Codex,
@@ -205,12 +204,13 @@ async fn arguments_follow_the_profile() {
         (
             Preset::Gemini,
             Permission::Full,
-            "--skip-trust|-o|stream-json|-m|m|--approval-mode|yolo|--extra|-r|h-1|\n",
+            "--skip-trust|--output-format|stream-json|-m|m|--approval-mode|yolo|--extra|--resume|h-1|\n",
         ),
         (
             Preset::Opencode,
             Permission::ReadOnly,
-            "run|--format|json|-m|m|--extra|--session|h-1|{\"edit\":\"deny\",\"bash\":\"deny\"}\n",
+            "run|--format|json|-m|m|--extra|--session|h-1|{\"edit\":\"deny\",\"bash\":\"deny\",\"task\":\"deny\",\
+             \"webfetch\":\"deny\",\"external_directory\":\"deny\"}\n",
         ),
         (Preset::Command, Permission::Full, "--extra|\n"),
     ] {

@@ -4,7 +4,7 @@ use adjourn_core::ErrorCode;
 
 use crate::exec::profile::Arg::{Extra, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::{Is, Not, NotTrue, True};
-use crate::exec::profile::{Grant, Output, Profile, Rule, Take, on, on_each};
+use crate::exec::profile::{Grant, Output, Profile, Rule, Take, Test, on, on_each};
 
 pub(super) const PROFILE: Profile = Profile {
     name: "Claude Code",
@@ -34,47 +34,42 @@ pub(super) const PROFILE: Profile = Profile {
         Handle,
     ],
     model: "--model",
-    // Without a terminal nobody can be asked, so what is not allowed is denied.
-    read_only: Grant::args(&[
-        "--permission-mode",
-        "default",
-        "--disallowedTools",
-        "Bash,Edit,Write,NotebookEdit",
-    ]),
+    // Without a terminal nobody can be asked, so what is not allowed is denied. As root, it refuses to bypass permissions
+    // unless IS_SANDBOX=1 says that this is meant.
+    read_only: Grant::args(&["--permission-mode", "dontAsk", "--tools", "Read,Glob,Grep"]),
     workspace: Grant::args(&["--permission-mode", "acceptEdits"]),
     full: Grant::args(&["--permission-mode", "bypassPermissions"]),
     output: Output::Events(RULES),
     failures: &[
+        // On stderr; the event is an `error_during_execution` without a word.
         ("no conversation found with session id", ErrorCode::SessionResumeFailed),
+        ("not logged in", ErrorCode::EngineAuthRequired),
         ("invalid api key", ErrorCode::EngineAuthRequired),
+        ("failed to authenticate", ErrorCode::EngineAuthRequired),
         ("/login", ErrorCode::EngineAuthRequired),
-        ("authentication_error", ErrorCode::EngineAuthRequired),
-        ("oauth token", ErrorCode::EngineAuthRequired),
         ("unable to connect to api", ErrorCode::ModelUnavailable),
-        ("connection error", ErrorCode::ModelUnavailable),
+        ("connection to the api was lost", ErrorCode::ModelUnavailable),
+        ("failed to parse json", ErrorCode::ModelUnavailable),
         ("overloaded", ErrorCode::ModelUnavailable),
-        ("api error: 5", ErrorCode::ModelUnavailable),
     ],
 };
 
 const CONTENT: &str = "/message/content";
 
+/// What the model says, as opposed to what the agent says in its stead about a failure.
+const ASSISTANT: &[Test] = &[Is("/type", "assistant"), Not("/message/model", "<synthetic>")];
+
 const RULES: &[Rule] = &[
     on(&[Is("/type", "system"), Is("/subtype", "init")], Take::Handle("/session_id")),
-    on_each(&[Is("/type", "assistant")], CONTENT, &[Is("/type", "thinking")], Take::Reasoning("/thinking")),
-    on_each(&[Is("/type", "assistant")], CONTENT, &[Is("/type", "text")], Take::Message("/text")),
+    on_each(ASSISTANT, CONTENT, &[Is("/type", "thinking")], Take::Reasoning("/thinking")),
+    on_each(ASSISTANT, CONTENT, &[Is("/type", "text")], Take::Message("/text")),
     on_each(
-        &[Is("/type", "assistant")],
+        ASSISTANT,
         CONTENT,
         &[Is("/type", "tool_use"), Is("/name", "Bash")],
         Take::Command("/input/command"),
     ),
-    on_each(
-        &[Is("/type", "assistant")],
-        CONTENT,
-        &[Is("/type", "tool_use"), Not("/name", "Bash")],
-        Take::Tool("/name"),
-    ),
+    on_each(ASSISTANT, CONTENT, &[Is("/type", "tool_use"), Not("/name", "Bash")], Take::Tool("/name")),
     on(
         &[Is("/type", "result")],
         Take::Usage {
@@ -87,6 +82,9 @@ const RULES: &[Rule] = &[
             cost: Some("/total_cost_usd"),
         },
     ),
+    on(&[Is("/type", "system"), Is("/subtype", "api_retry")], Take::Complaint(&["/error"])),
+    on(&[Is("/type", "result")], Take::HttpStatus("/api_error_status")),
+    // Its `subtype` may be `success` all the same.
     on(&[Is("/type", "result"), True("/is_error")], Take::Failed(&["/result", "/errors/0", "/subtype"])),
     on(&[Is("/type", "result"), NotTrue("/is_error")], Take::Ended),
 ];

@@ -30,6 +30,7 @@ pub(super) const PROFILE: Profile = Profile {
         Model,
         Permission,
         Extra,
+        // After the options: it does not know all of them.
         Arg("resume"),
         Handle,
         Arg("-"),
@@ -41,16 +42,16 @@ pub(super) const PROFILE: Profile = Profile {
     output: Output::Events(RULES),
     failures: &[
         ("no rollout found", ErrorCode::SessionResumeFailed),
-        ("no saved session", ErrorCode::SessionResumeFailed),
-        ("session not found", ErrorCode::SessionResumeFailed),
-        ("thread not found", ErrorCode::SessionResumeFailed),
         ("401 unauthorized", ErrorCode::EngineAuthRequired),
+        ("403 forbidden", ErrorCode::EngineAuthRequired),
         ("codex login", ErrorCode::EngineAuthRequired),
         ("missing environment variable", ErrorCode::EngineAuthRequired),
-        ("invalid_api_key", ErrorCode::EngineAuthRequired),
         ("stream disconnected", ErrorCode::ModelUnavailable),
+        ("stream closed", ErrorCode::ModelUnavailable),
         ("error sending request", ErrorCode::ModelUnavailable),
         ("exceeded retry limit", ErrorCode::ModelUnavailable),
+        // What it makes of a status 500.
+        ("high demand", ErrorCode::ModelUnavailable),
     ],
 };
 
@@ -70,8 +71,8 @@ const RULES: &[Rule] = &[
     on(&[Is("/type", "error")], Take::Complaint(&["/message"])),
     on(
         &[Is("/type", "turn.completed")],
-        // Cached tokens are part of `input_tokens` here.
-        Take::Usage { input: &["/usage/input_tokens"], output: &["/usage/output_tokens"], cost: None },
+        // Of the whole thread. Cached tokens are part of `input_tokens`.
+        Take::UsageSoFar { input: &["/usage/input_tokens"], output: &["/usage/output_tokens"] },
     ),
     on(&[Is("/type", "turn.failed")], Take::Failed(&["/error/message"])),
     on(&[Is("/type", "turn.completed")], Take::Ended),

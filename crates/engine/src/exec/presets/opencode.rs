@@ -6,6 +6,8 @@ use crate::exec::profile::Arg::{Extra, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::{Is, Not};
 use crate::exec::profile::{Grant, Output, Profile, Rule, Take, on};
 
+const PERMISSION: &str = "OPENCODE_PERMISSION";
+
 pub(super) const PROFILE: Profile = Profile {
     name: "OpenCode",
     program: "opencode",
@@ -15,26 +17,20 @@ pub(super) const PROFILE: Profile = Profile {
     start: &[Arg("run"), Arg("--format"), Arg("json"), Model, Permission, Extra],
     resume: &[Arg("run"), Arg("--format"), Arg("json"), Model, Permission, Extra, Arg("--session"), Handle],
     model: "-m",
-    // It takes permissions from its configuration only; this variable is laid over it. What would ask is rejected.
-    read_only: Grant::env(&[("OPENCODE_PERMISSION", r#"{"edit":"deny","bash":"deny"}"#)]),
-    workspace: Grant::env(&[(
-        "OPENCODE_PERMISSION",
-        r#"{"edit":"allow","bash":"allow","external_directory":"deny"}"#,
+    // It takes permissions from its configuration only; this variable is laid over it. None may be left to ask: what is
+    // asked for is rejected, and the turn ends with status 0 and without a text.
+    read_only: Grant::env(&[(
+        PERMISSION,
+        r#"{"edit":"deny","bash":"deny","task":"deny","webfetch":"deny","external_directory":"deny"}"#,
     )]),
-    full: Grant::env(&[(
-        "OPENCODE_PERMISSION",
-        r#"{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"allow"}"#,
-    )]),
+    workspace: Grant::env(&[(PERMISSION, r#"{"edit":"allow","bash":"allow","external_directory":"deny"}"#)]),
+    full: Grant::env(&[(PERMISSION, r#"{"*":"allow"}"#)]),
     output: Output::Events(RULES),
     failures: &[
         ("session not found", ErrorCode::SessionResumeFailed),
-        ("notfounderror", ErrorCode::SessionResumeFailed),
         ("providerautherror", ErrorCode::EngineAuthRequired),
-        ("api key", ErrorCode::EngineAuthRequired),
-        ("unauthorized", ErrorCode::EngineAuthRequired),
-        ("unable to connect", ErrorCode::ModelUnavailable),
         ("cannot connect to api", ErrorCode::ModelUnavailable),
-        ("econnrefused", ErrorCode::ModelUnavailable),
+        ("json parsing failed", ErrorCode::ModelUnavailable),
     ],
 };
 
@@ -53,6 +49,8 @@ const RULES: &[Rule] = &[
             cost: Some("/part/cost"),
         },
     ),
+    on(&[Is("/type", "error")], Take::Complaint(&["/error/name"])),
+    on(&[Is("/type", "error")], Take::HttpStatus("/error/data/statusCode")),
     on(&[Is("/type", "error")], Take::Failed(&["/error/data/message", "/error/message", "/error/name"])),
     // A step that ends with calls of tools is followed by another.
     on(&[Is("/type", "step_finish"), Not("/part/reason", "tool-calls")], Take::Ended),
