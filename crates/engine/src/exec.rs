@@ -35,7 +35,6 @@ pub use profile::Permission;
 
 use crate::environment::Environment;
 use crate::program;
-use crate::redact::Redactor;
 use crate::supervisor::{Agent, Supervised, Supervisor};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 use ending::{Ending, failed};
@@ -72,7 +71,7 @@ impl ExecConfig {
         Self {
             preset,
             command: Vec::new(),
-            permission: Permission::default(),
+            permission: Permission::Workspace,
             model: None,
             env: BTreeMap::new(),
             pass_env: Vec::new(),
@@ -156,7 +155,6 @@ impl ExecEngine {
         let mut environment = self.environment();
         let program =
             self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;
-        let redactor = Redactor::new(environment.secrets());
         environment.set("ADJOURN_RUN_ID", turn.run_id.to_string());
         environment.set("ADJOURN_ATTEMPT", turn.attempt.to_string());
         if let Some(handle) = &turn.handle {
@@ -174,14 +172,14 @@ impl ExecEngine {
         let supervised = self.supervisor.start(agent).await;
         let supervised = supervised
             .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
-        Ok(Started { supervised, logs, redactor })
+        Ok(Started { supervised, logs })
     }
 
     async fn execute(&self, turn: Turn, seen: mpsc::Sender<Seen>, stop: CancellationToken) -> Finished {
         if stop.is_cancelled() {
             return Finished::Stopped;
         }
-        let Started { mut supervised, logs, redactor } = match self.start(&turn).await {
+        let Started { mut supervised, logs } = match self.start(&turn).await {
             Ok(started) => started,
             Err(finished) => return finished,
         };
@@ -198,8 +196,8 @@ impl ExecEngine {
         let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
             return failed(ErrorCode::Internal, "the agent was started without pipes");
         };
-        let stdout = Tap { pipe: stdout, log: logs.0, budget: &budget, redactor: redactor.clone() };
-        let stderr = Tap { pipe: stderr, log: logs.1, budget: &budget, redactor };
+        let stdout = Tap { pipe: stdout, log: logs.0, budget: &budget, masking: turn.masker.stream() };
+        let stderr = Tap { pipe: stderr, log: logs.1, budget: &budget, masking: turn.masker.stream() };
         let work = async {
             show(&seen, Seen::Fact(process)).await;
             let reading = async {
@@ -279,7 +277,6 @@ struct Started {
     supervised: Supervised,
     /// For stdout and stderr.
     logs: (Log, Log),
-    redactor: Redactor,
 }
 
 /// Gives the agent its prompt. One that does not read it will say itself what is wrong, if anything is.

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::secrets::Masker;
+
 /// One turn to execute.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Turn {
     /// The run it belongs to.
     pub run_id: RunId,
@@ -23,6 +25,8 @@ pub struct Turn {
     pub workspace: PathBuf,
     /// The folder for the raw output of this attempt.
     pub logs: PathBuf,
+    /// What must not be seen in anything that the agent shows.
+    pub masker: Masker,
 }
 
 /// What an engine shows while a turn goes on.

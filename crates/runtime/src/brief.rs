@@ -7,8 +7,8 @@ use adjourn_core::{Run, RunError, Schema, Survey};
 use adjourn_engine::Engine;
 use serde_json::Value;
 
-use crate::secrets::Masker;
 use crate::workspace::Workspace;
+use adjourn_engine::secrets::Masker;
 
 /// What a turn needs that is not in the journal.
 pub struct Brief {
@@ -21,7 +21,7 @@ pub struct Brief {
     /// Where its raw output goes.
     pub logs: PathBuf,
     /// What must not be written down.
-    pub masker: Arc<Masker>,
+    pub masker: Masker,
     /// What the result has to be; none for anything.
     pub output: Option<Arc<OutputContract>>,
 }

@@ -24,7 +24,8 @@ use std::{fs, io};
 
 use toml::de::DeTable;
 
-pub use engine::{Api, EngineConfig, EngineKind, How, Model, Pace, Permission, Preset};
+pub use adjourn_engine::{Pace, Permission, Preset};
+pub use engine::{Api, EngineConfig, EngineKind, How, Model};
 pub use problem::{ConfigError, ConfigProblem, Place};
 pub use tool::{MethodPattern, TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
 pub use webhook::{WebhookEvent, Webhooks};
@@ -34,7 +35,7 @@ use reader::Reader;
 
 use crate::Severity;
 use crate::nearest::hint;
-use crate::secrets::{Secret, looks_secret};
+use adjourn_engine::secrets::{Secret, looks_secret};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "adjourn.toml";

@@ -16,7 +16,7 @@ use crate::brief::{Brief, Briefs, OutputContract};
 use crate::kernel::{Answer, Denied, StopCause};
 use crate::prompt;
 use crate::runtime::{Hands, WeakRuntime};
-use crate::secrets::Masker;
+use adjourn_engine::secrets::Masker;
 
 /// What an engine may show before somebody has to look: an agent that floods waits for the journal.
 const SEEN_MAX: usize = 256;
@@ -170,6 +170,7 @@ impl Inner {
             handle: run.handle().map(str::to_owned),
             workspace,
             logs,
+            masker: masker.clone(),
         };
         let (show, seen) = mpsc::channel(SEEN_MAX);
         let (finished, last) =

@@ -26,7 +26,7 @@ mod options;
 pub mod prompt;
 pub mod request;
 mod runtime;
-pub mod secrets;
+
 mod severity;
 pub mod skill;
 pub mod workspace;

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::interpret::Interpreter;
 use super::lines::{LINE_BYTES_MAX, Line, Lines};
 use super::log::Log;
-use crate::redact::Redactor;
+use crate::secrets::MaskStream;
 use crate::turn::Seen;
 
 /// What an attempt may print, stdout and stderr together.
@@ -61,14 +61,14 @@ pub(crate) struct Tap<'a, P> {
     pub(crate) pipe: P,
     pub(crate) log: Log,
     pub(crate) budget: &'a Budget,
-    pub(crate) redactor: Redactor,
+    pub(crate) masking: MaskStream,
 }
 
 impl<P: AsyncRead + Unpin> Tap<'_, P> {
     /// The next bytes; none when there are no more.
     async fn next(&mut self, buffer: &mut [u8]) -> Result<Option<Vec<u8>>, Broken> {
         let count = self.pipe.read(buffer).await?;
-        let bytes = if count == 0 { self.redactor.finish() } else { self.redactor.push(&buffer[..count]) };
+        let bytes = if count == 0 { self.masking.finish() } else { self.masking.push(&buffer[..count]) };
         self.budget.spend(bytes.len())?;
         self.log.append(&bytes).await?;
         Ok((count > 0 || !bytes.is_empty()).then_some(bytes))

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use adjourn_core::{Profile, ResumesBy, named};
+use adjourn_engine::{Pace, Permission, Preset};
 
 use super::ConfigError;
 use super::document::Variables;
 use super::reader::Reader;
 use super::value::{command, environment, url};
-use crate::secrets::Secret;
+use adjourn_engine::secrets::Secret;
 
 named! {
     /// The kind of an engine.
@@ -22,34 +23,6 @@ named! {
         Reasoning = "reasoning",
         /// A recorded run, played back.
         Replay = "replay",
-    }
-}
-
-named! {
-    /// What an agent may do.
-    pub enum Permission {
-        /// Look at the workspace, change nothing.
-        ReadOnly = "read_only",
-        /// Work within the workspace.
-        Workspace = "workspace",
-        /// Whatever the user may do.
-        Full = "full",
-    }
-}
-
-named! {
-    /// Which command line program an `exec` engine is, and so how it is talked to.
-    pub enum Preset {
-        /// Claude Code.
-        Claude = "claude",
-        /// Codex.
-        Codex = "codex",
-        /// Gemini CLI.
-        Gemini = "gemini",
-        /// OpenCode.
-        Opencode = "opencode",
-        /// Any command: the prompt on its stdin, the answer on its stdout.
-        Command = "command",
     }
 }
 
@@ -80,16 +53,6 @@ impl Api {
             Self::Openai => "https://api.openai.com/v1",
             Self::Anthropic => "https://api.anthropic.com",
         }
-    }
-}
-
-named! {
-    /// How fast a recording is played back.
-    pub enum Pace {
-        /// As fast as it goes.
-        Instant = "instant",
-        /// With the pauses that were recorded.
-        Original = "original",
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     Api, Config, ConfigError, EngineConfig, EngineKind, How, MethodPattern, Model, Pace, Permission, Place,
     Preset, Slots, ToolConfig, ToolServer, WebhookEvent, Webhooks,
 };
-use crate::secrets::Secret;
+use adjourn_engine::secrets::Secret;
 
 fn parse(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));

@@ -6,7 +6,7 @@ use adjourn_core::KeyScope;
 
 use super::reader::Reader;
 use super::value::{command, environment, url};
-use crate::secrets::Secret;
+use adjourn_engine::secrets::Secret;
 
 /// How long one call may take when nobody says otherwise, in seconds: what most MCP clients allow.
 pub const TOOL_TIMEOUT_DEFAULT_SEC: u32 = 60;

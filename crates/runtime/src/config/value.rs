@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::reader::Reader;
-use crate::secrets::Secret;
+use adjourn_engine::secrets::Secret;
 
 /// The program under `command` and its arguments. A program given with a path is relative to the file.
 pub(super) fn command(reader: &Reader<'_>) -> Option<Vec<String>> {

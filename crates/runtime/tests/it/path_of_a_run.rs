@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use adjourn_core::{ExecutionMode, FieldError, RunId};
+use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_runtime::config::Config;
 use adjourn_runtime::prompt::{First, SkillText, first};
 use adjourn_runtime::request::{RunRequest, Surroundings};
-use adjourn_runtime::secrets::{Masker, secrets_in};
 use adjourn_runtime::skill::{self, Skill};
 use adjourn_runtime::workspace::{NewWorkspace, Place, Upload, Workspaces};
 use serde_json::json;

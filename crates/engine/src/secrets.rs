@@ -5,7 +5,7 @@
 //! and on streams of bytes, where a value may be cut anywhere. It reads every byte once, whatever the number of values.
 //!
 //! ```
-//! use adjourn_runtime::secrets::{Masker, Secret};
+//! use adjourn_engine::secrets::{Masker, Secret};
 //!
 //! let masker = Masker::new([Secret::new("hunter2!")]).unwrap();
 //! assert_eq!(masker.text("password=hunter2!"), "password=⟦masked⟧");

@@ -78,8 +78,8 @@ impl MaskStream {
 
     /// The rest: no more bytes will come.
     #[must_use]
-    pub fn finish(self) -> Vec<u8> {
-        self.searching.map(Searching::finish).unwrap_or_default()
+    pub fn finish(&mut self) -> Vec<u8> {
+        self.searching.take().map(Searching::finish).unwrap_or_default()
     }
 }
 
