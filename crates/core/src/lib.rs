@@ -34,6 +34,7 @@ mod run;
 mod schema;
 pub mod statechart;
 mod time;
+mod view;
 
 pub use actor::Actor;
 pub use canonical::canonical;
@@ -65,3 +66,4 @@ pub use run::{
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;
+pub use view::{ContractView, InteractionView, RunView};
