@@ -306,6 +306,10 @@ impl Engine for ExecEngine {
         turn.handle.is_some() && turn.workspace.is_dir() && self.locate(&self.environment()).is_ok()
     }
 
+    fn is_installed(&self) -> bool {
+        self.locate(&self.environment()).is_ok()
+    }
+
     fn probe(&self) -> BoxFuture<'_, Probe> {
         Box::pin(self.ask_version())
     }

@@ -145,6 +145,10 @@ impl Engine for ReplayEngine {
         turn.handle.is_some() && self.choose(turn).is_ok()
     }
 
+    fn is_installed(&self) -> bool {
+        true
+    }
+
     fn probe(&self) -> BoxFuture<'_, Probe> {
         let turns = self.recording.turns.len();
         Box::pin(async move { Probe::Ready { version: format!("a recording of {turns} turns") } })

@@ -82,6 +82,9 @@ pub trait Engine: Send + Sync + 'static {
     /// Whether the conversation of `turn` can be taken up again, as far as that can be told without doing it.
     fn can_resume(&self, turn: &Turn) -> bool;
 
+    /// Whether it is installed, as far as that can be told without starting it.
+    fn is_installed(&self) -> bool;
+
     /// Finds out whether it can be used here.
     fn probe(&self) -> BoxFuture<'_, Probe>;
 }

@@ -18,6 +18,7 @@
 mod beneath;
 mod brief;
 pub mod config;
+mod desk;
 mod driver;
 mod folder;
 mod kernel;
@@ -26,14 +27,17 @@ mod options;
 pub mod prompt;
 pub mod request;
 mod runtime;
+mod service;
 
 mod severity;
 pub mod skill;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};
+pub use desk::Desk;
 pub use driver::{Delta, Driver};
 pub use kernel::{Answer, Denied, Effect, Kernel, Scheduler, Slots, StopCause};
 pub use options::Options;
 pub use runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
+pub use service::{Created, ReplyRequest, Service, ServiceError};
 pub use severity::Severity;

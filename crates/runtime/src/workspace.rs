@@ -21,6 +21,8 @@ mod removal;
 mod tests;
 
 use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{FieldError, RunId};
@@ -32,6 +34,7 @@ pub use listing::{FILES_LISTED_MAX, Listed, Listing};
 
 use error::doing;
 
+use crate::desk::Asked;
 use crate::skill::Skill;
 use crate::{beneath, folder};
 
@@ -48,6 +51,7 @@ pub const UPLOADS_MAX: usize = 100;
 pub const UPLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 const ABOUT: &str = "workspace.json";
+const ASKED: &str = "request.json";
 const WORK: &str = "work";
 const LOGS: &str = "logs";
 
@@ -219,6 +223,23 @@ impl Workspaces {
         Ok(Self::at(&own, work, about.skill.as_deref()))
     }
 
+    /// Keeps what was asked for, as it was asked, where only the owner of the data directory can read it.
+    pub(crate) fn keep_asked(&self, run_id: RunId, asked: &Asked) -> Result<(), WorkspaceError> {
+        let failed = || doing("writing down the request");
+        let text = serde_json::to_vec(asked).map_err(|error| failed()(error.into()))?;
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let mut file = options.open(self.runs.join(run_id.to_string()).join(ASKED)).map_err(failed())?;
+        file.write_all(&text).map_err(failed())
+    }
+
+    /// What was asked for, as it was asked.
+    pub(crate) fn asked(&self, run_id: RunId) -> Result<Asked, WorkspaceError> {
+        let bytes = fs::read(self.runs.join(run_id.to_string()).join(ASKED))
+            .map_err(|_| WorkspaceError::Missing(run_id))?;
+        serde_json::from_slice(&bytes).map_err(|_| WorkspaceError::Missing(run_id))
+    }
+
     fn about(&self, run_id: RunId) -> Result<About, WorkspaceError> {
         let file = self.runs.join(run_id.to_string()).join(ABOUT);
         let bytes = fs::read(file).map_err(|_| WorkspaceError::Missing(run_id))?;
@@ -269,6 +290,14 @@ impl Workspace {
     /// What the run left, without the copy of its skill.
     pub fn files(&self) -> Result<Listing, WorkspaceError> {
         listing::list(&self.work).map_err(doing("listing the files"))
+    }
+
+    /// The files that came with the request, in order.
+    pub(crate) fn uploads_there(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.uploads).into_iter().flatten().flatten();
+        let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+        files.sort();
+        files
     }
 
     /// How the agent is told of `path`: relative to where it works, if it is there.
