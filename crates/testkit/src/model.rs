@@ -31,4 +31,3 @@ mod wire;
 pub use requests::{Outcome, Recorded};
 pub use script::{Call, Conversations, Fault, Reply, Script, Usage};
 pub use server::ModelServer;
-pub use side::SIDE_MODEL;

@@ -8,6 +8,8 @@ use serde_json::Value;
 /// A request, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
+    /// `anthropic`, `responses`, `gemini` or `chat`; none if the model was not asked to say anything.
+    pub format: Option<&'static str>,
     /// `POST`, say.
     pub method: String,
     /// The path with its query.

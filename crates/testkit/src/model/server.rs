@@ -24,6 +24,7 @@ use super::script::{Fault, Reply, Script};
 use super::stream::{self, Sending};
 use super::wire::Wire;
 use super::{anthropic, chat, gemini, responses, side};
+use crate::agents;
 
 /// The longest request that is read. Agents send their whole conversation and all their tools, some hundred kilobytes.
 const REQUEST_BYTES_MAX: usize = 64 << 20;
@@ -121,11 +122,13 @@ async fn answer(State(model): State<Arc<Model>>, request: Request) -> Response {
     let bytes = body::to_bytes(body, REQUEST_BYTES_MAX).await.unwrap_or_default();
     let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
     let path = parts.uri.path();
+    let mut format = None;
     let (response, outcome) = match Route::of(parts.method.as_str(), path) {
         Route::Generate { wire, model: name, stream } => {
             let mut read = (wire.read)(&body);
             read.model = name.map_or(read.model, ToOwned::to_owned);
             read.stream |= stream;
+            format = Some(wire.name);
             model.generate(wire, read)
         }
         Route::Count => (json_response(200, &json!({"input_tokens": 1, "totalTokens": 1})), Outcome::Served),
@@ -137,6 +140,7 @@ async fn answer(State(model): State<Arc<Model>>, request: Request) -> Response {
     };
     let text = |value: &axum::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     model.requests.push(Recorded {
+        format,
         method: parts.method.to_string(),
         path: parts.uri.path_and_query().map_or_else(|| path.to_owned(), ToString::to_string),
         headers: parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
@@ -236,7 +240,7 @@ impl Model {
 /// The list of models, in the words of OpenAI and Anthropic, and empty in those that Codex has for itself.
 fn models() -> Value {
     let model = |id: &str| json!({"id": id, "type": "model", "object": "model", "display_name": id});
-    json!({"object": "list", "data": [model("scripted"), model(side::SIDE_MODEL)], "models": []})
+    json!({"object": "list", "data": [model(agents::MODEL), model(agents::SIDE_MODEL)], "models": []})
 }
 
 fn json_response(status: u16, body: &Value) -> Response {

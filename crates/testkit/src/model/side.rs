@@ -4,9 +4,7 @@
 
 use super::conversation::Conversation;
 use super::script::Reply;
-
-/// The model that [`crate::agents`] configures for whatever an agent does on the side.
-pub const SIDE_MODEL: &str = "scripted-side";
+use crate::agents::SIDE_MODEL;
 
 /// What tells a side request from the conversation, in the agent's own words, and what it is for.
 ///

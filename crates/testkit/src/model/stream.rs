@@ -10,6 +10,11 @@ use futures::stream;
 use super::answer::{Frame, Pace};
 use super::script::Fault;
 
+/// How long the first half gets to reach the other side before the connection is cut.
+///
+/// Closed at once, a connection takes along what was written but not sent, and the agent sees no answer at all.
+const CUT_AFTER: Duration = Duration::from_millis(50);
+
 /// How a streamed answer is sent.
 pub(crate) struct Sending {
     pub(crate) frames: Vec<Frame>,
@@ -48,7 +53,10 @@ pub(crate) fn body(sending: Sending) -> Body {
                 Ok(Bytes::from(frame.event))
             }
             Some(Step::Stall) => std::future::pending().await,
-            Some(Step::Cut) => Err(io::Error::other("the script cuts the connection here")),
+            Some(Step::Cut) => {
+                tokio::time::sleep(CUT_AFTER).await;
+                Err(io::Error::other("the script cuts the connection here"))
+            }
             None => return None,
         };
         // Before the last piece leaves: whoever has read it all may ask the next thing at once.

@@ -7,7 +7,7 @@ use super::conversation::Conversation;
 
 /// A wire format: how a request is read, and how an answer is written.
 pub(crate) struct Wire {
-    /// The name of its module.
+    /// The name of its module, for the record.
     pub(crate) name: &'static str,
     /// Reads a request. Whatever it does not understand it leaves out: requests come from programs that change.
     pub(crate) read: fn(&Value) -> Conversation,
