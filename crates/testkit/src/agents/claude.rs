@@ -16,6 +16,8 @@ pub fn point(home: &Path, url: &str) -> io::Result<Environment> {
     set(&mut environment, "ANTHROPIC_SMALL_FAST_MODEL", super::SIDE_MODEL);
     set(&mut environment, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
     set(&mut environment, "DISABLE_TELEMETRY", "1");
+    // Ten by default, which takes three minutes.
+    set(&mut environment, "CLAUDE_CODE_MAX_RETRIES", "1");
     // Without it, it refuses to act without asking when it is run by root, as in a container.
     set(&mut environment, "IS_SANDBOX", "1");
     Ok(environment)

@@ -17,7 +17,9 @@ pub fn point(home: &Path, url: &str) -> io::Result<Environment> {
          name = \"scripted\"\n\
          base_url = \"{url}/v1\"\n\
          env_key = \"SCRIPTED_API_KEY\"\n\
-         wire_api = \"responses\"\n"
+         wire_api = \"responses\"\n\
+         request_max_retries = 1\n\
+         stream_max_retries = 1\n"
     );
     write(&folder.join("config.toml"), &config)?;
     let mut environment = isolated(home);

@@ -11,7 +11,8 @@ use super::isolation::{Environment, isolated, set, write_json};
 pub fn point(home: &Path, url: &str) -> io::Result<Environment> {
     let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+        // Ten attempts by default, which takes minutes.
+        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 1},
         "privacy": {"usageStatisticsEnabled": false},
     });
     write_json(&home.join(".gemini/settings.json"), &settings)?;

@@ -7,18 +7,21 @@ use serde_json::json;
 
 use super::isolation::{Environment, isolated, set, write_json};
 
+/// The name of the provider in its configuration; it names models as `PROVIDER/MODEL`.
+const PROVIDER: &str = "scripted";
+
 /// The environment in which `opencode` talks to the scripted model at `url`; writes its configuration into `home`.
 pub fn point(home: &Path, url: &str) -> io::Result<Environment> {
     let (main, side) = (super::MODEL, super::SIDE_MODEL);
     let config = json!({
-        "model": format!("scripted/{main}"),
-        "small_model": format!("scripted/{side}"),
+        "model": format!("{PROVIDER}/{main}"),
+        "small_model": format!("{PROVIDER}/{side}"),
         "autoupdate": false,
         "share": "disabled",
         "provider": {
-            "scripted": {
+            PROVIDER: {
                 "npm": "@ai-sdk/openai-compatible",
-                "name": "scripted",
+                "name": PROVIDER,
                 "options": {"baseURL": format!("{url}/v1"), "apiKey": "scripted"},
                 "models": {main: {"name": main}, side: {"name": side}},
             },

@@ -3,6 +3,13 @@
 use super::conversation::{Conversation, squeezed};
 use super::script::{Conversations, Fault, Reply, Script};
 
+/// What opencode writes into the conversation in place of the name of a tool that it does not have.
+const NO_SUCH_TOOL: &str = "invalid";
+
+/// The shortest text, without white space, that is taken for a reply wherever it stands. Shorter ones are in others by
+/// accident.
+const TELLING_BYTES_MIN: usize = 16;
+
 /// A script, and how far it got.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -71,8 +78,8 @@ impl Progress {
     /// What is wrong with a request that carries the first `index` replies, but should carry more.
     fn missing(&self, index: usize, request: &Conversation) -> Option<String> {
         let said = request.said();
-        let later = self.script.replies.iter().skip(index + 1);
-        let out_of_order = later.filter(|reply| is_in(&said, reply)).count() > 0;
+        let mut later = self.script.replies.iter().skip(index + 1);
+        let out_of_order = later.any(|reply| is_in(&said, reply));
         // Asked the same again, an agent tries again. Asked something else, it forgot what it was told.
         let forgot = self.script.conversations == Conversations::One
             && self.told.get(index)?.as_ref().is_some_and(|told| told != request.last_told());
@@ -83,9 +90,8 @@ impl Progress {
 }
 
 fn is_in(said: &str, reply: &Reply) -> bool {
-    // Short texts are in others by accident.
     let text = squeezed(&reply.whole_text());
-    text.len() >= 16 && said.contains(&text)
+    text.len() >= TELLING_BYTES_MIN && said.contains(&text)
 }
 
 /// What was said after the text of `reply`; nothing if it was not said.
@@ -97,7 +103,7 @@ fn after_text<'a>(said: &'a str, reply: &Reply) -> Option<&'a str> {
 /// What was called after the calls of `reply`; nothing if they were not made.
 fn after_calls<'a>(mut called: &'a [&'a str], reply: &Reply) -> Option<&'a [&'a str]> {
     for call in &reply.calls {
-        let at = called.iter().position(|name| name.ends_with(&call.name))?;
+        let at = called.iter().position(|name| name.ends_with(&call.name) || *name == NO_SUCH_TOOL)?;
         called = &called[at + 1..];
     }
     Some(called)

@@ -8,8 +8,9 @@ use crate::agents::SIDE_MODEL;
 
 /// What tells a side request from the conversation, in the agent's own words, and what it is for.
 ///
-/// Seen in the requests of the versions that are pinned in `xtask/agents`.
-const SIGNS: &[(&str, &str)] = &[("title generator", "title"), ("generate a concise", "title")];
+/// opencode names a session with its main model when no small one is configured. The others, in the versions that are
+/// pinned in `xtask/agents` and without a terminal, ask nothing on the side.
+const SIGNS: &[(&str, &str)] = &[("you are a title generator", "title")];
 
 /// What a request is for, if it is not part of the conversation.
 pub(crate) fn purpose(request: &Conversation) -> Option<&'static str> {

@@ -1,11 +1,11 @@
 //! The real agents, each with the scripted model: a turn ends with a question, and a new process goes on with the answer.
 
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use adjourn_testkit::agents::{self, Environment};
-use adjourn_testkit::model::{ModelServer, Outcome, Reply, Script};
+use adjourn_testkit::model::{Fault, ModelServer, Outcome, Reply, Script};
 use serde_json::Value;
 
 const QUESTION: &str = r#"{"__SKILL_DONE__": false, "message": "Which colour?"}"#;
@@ -23,103 +23,151 @@ struct Driven {
     handle: &'static str,
     /// The text of the model that a line shows.
     text: fn(&Value) -> Option<&str>,
+    /// The message of the line that says that a turn failed.
+    error: fn(&Value) -> Option<&str>,
 }
 
-/// The lines of stdout that are JSON. Agents print others too.
-fn lines(output: &Output) -> Vec<Value> {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+const CLAUDE: Driven = Driven {
+    name: "claude",
+    point: agents::claude::point,
+    start: &["-p", "--output-format", "stream-json", "--verbose"],
+    resume: &["-p", "--output-format", "stream-json", "--verbose", "--resume", "HANDLE"],
+    handle: "/session_id",
+    text: |line| line.pointer("/message/content/0/text")?.as_str(),
+    error: |line| line["result"].as_str().filter(|_| line["is_error"] == true),
+};
+
+const CODEX: Driven = Driven {
+    name: "codex",
+    point: agents::codex::point,
+    start: &["exec", "--json", "--skip-git-repo-check", "-"],
+    resume: &["exec", "--json", "--skip-git-repo-check", "resume", "HANDLE", "-"],
+    handle: "/thread_id",
+    text: |line| line.pointer("/item/text")?.as_str(),
+    error: |line| line.pointer("/error/message")?.as_str(),
+};
+
+const GEMINI: Driven = Driven {
+    name: "gemini",
+    point: agents::gemini::point,
+    start: &["--skip-trust", "--output-format", "stream-json"],
+    resume: &["--skip-trust", "--output-format", "stream-json", "--resume", "HANDLE"],
+    handle: "/session_id",
+    text: |line| line["content"].as_str().filter(|_| line["role"] == "assistant"),
+    error: |line| line.pointer("/error/message")?.as_str(),
+};
+
+const OPENCODE: Driven = Driven {
+    name: "opencode",
+    point: agents::opencode::point,
+    start: &["run", "--format", "json"],
+    resume: &["run", "--format", "json", "--session", "HANDLE"],
+    handle: "/sessionID",
+    text: |line| line.pointer("/part/text")?.as_str(),
+    error: |line| line.pointer("/error/data/message")?.as_str(),
+};
+
+/// An agent that is installed, with a model, a home and a workspace of its own.
+struct Stage<'a> {
+    driven: &'a Driven,
+    program: PathBuf,
+    server: ModelServer,
+    folder: tempfile::TempDir,
 }
 
-impl Driven {
-    fn turn(&self, program: &Path, folder: &Path, url: &str, args: &[&str], prompt: &str) -> Vec<Value> {
-        let (home, workspace) = (folder.join("home"), folder.join("workspace"));
+impl Stage<'_> {
+    /// Runs a process to its end with the prompt on its stdin; returns whether it was content, and what it printed.
+    fn turn(&self, args: &[&str], prompt: &str) -> (bool, Vec<Value>) {
+        let [home, workspace] = ["home", "workspace"].map(|name| self.folder.path().join(name));
         for folder in [&home, &workspace] {
             std::fs::create_dir_all(folder).unwrap();
         }
-        let environment = (self.point)(&home, url).unwrap();
-        let mut command = Command::new(program);
+        let environment = (self.driven.point)(&home, &self.server.url()).unwrap();
+        let mut command = Command::new(&self.program);
         command.args(args).current_dir(&workspace).env_clear().envs(environment);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(prompt.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{} {args:?}: {output:?}", self.name);
-        lines(&output)
+        // Shown when the test fails.
+        println!("{args:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Agents print lines that are no JSON too.
+        let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        println!("{text}");
+        (output.status.success(), lines)
     }
 
     fn text(&self, lines: &[Value]) -> String {
-        lines.iter().filter_map(self.text).collect()
+        lines.iter().filter_map(self.driven.text).collect()
+    }
+}
+
+impl Driven {
+    /// The agent with a model that says this; none if it is not installed.
+    fn on_stage(&self, replies: impl IntoIterator<Item = Reply>) -> Option<Stage<'_>> {
+        let program = agents::binary_for_test(self.name)?;
+        let server = ModelServer::start(Script::new(replies)).unwrap();
+        Some(Stage { driven: self, program, server, folder: tempfile::tempdir().unwrap() })
     }
 
-    /// Asks in one process and goes on in the next.
     fn asks_and_goes_on(&self) {
-        let Some(program) = agents::binary_for_test(self.name) else { return };
-        let server = ModelServer::start(Script::new([Reply::text(QUESTION), Reply::text(DONE)])).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let turn = |args: &[&str], prompt| self.turn(&program, folder.path(), &server.url(), args, prompt);
-
-        let asked = turn(self.start, "Paint the shed.");
-        assert_eq!(self.text(&asked), QUESTION);
+        let Some(stage) = self.on_stage([Reply::text(QUESTION), Reply::text(DONE)]) else { return };
+        let (content, asked) = stage.turn(self.start, "Paint the shed.");
+        assert_eq!((content, stage.text(&asked).as_str()), (true, QUESTION));
         let handle = asked.iter().find_map(|line| line.pointer(self.handle)?.as_str());
         let handle = handle.unwrap_or_else(|| panic!("no handle in {asked:?}"));
 
-        let resume: Vec<_> =
-            self.resume.iter().map(|arg| if *arg == "HANDLE" { handle } else { arg }).collect();
-        let done = turn(&resume, "blue");
-        assert_eq!(self.text(&done), DONE);
-        assert_eq!(server.outcomes(), [Outcome::Reply(0), Outcome::Reply(1)]);
+        let resume = self.resume.iter().map(|arg| if *arg == "HANDLE" { handle } else { arg });
+        let (content, done) = stage.turn(&resume.collect::<Vec<_>>(), "blue");
+        assert_eq!((content, stage.text(&done).as_str()), (true, DONE));
+        assert_eq!(stage.server.outcomes(), [Outcome::Reply(0), Outcome::Reply(1)]);
+    }
+
+    fn says_that_the_model_turned_it_away(&self) {
+        let Some(stage) = self.on_stage([Reply::fault(Fault::Status(401))]) else { return };
+        let (content, lines) = stage.turn(self.start, "Paint the shed.");
+        let error = lines.iter().find_map(self.error).unwrap_or_default();
+        assert!(!content && error.contains("the script answers with status 401 here"), "{error}");
     }
 }
 
 #[test]
 fn claude_goes_on_in_a_new_process() {
-    let driven = Driven {
-        name: "claude",
-        point: agents::claude::point,
-        start: &["-p", "--output-format", "stream-json", "--verbose"],
-        resume: &["-p", "--output-format", "stream-json", "--verbose", "--resume", "HANDLE"],
-        handle: "/session_id",
-        text: |line| line.pointer("/message/content/0/text")?.as_str(),
-    };
-    driven.asks_and_goes_on();
+    CLAUDE.asks_and_goes_on();
 }
 
 #[test]
 fn codex_goes_on_in_a_new_process() {
-    let driven = Driven {
-        name: "codex",
-        point: agents::codex::point,
-        start: &["exec", "--json", "--skip-git-repo-check", "-"],
-        resume: &["exec", "--json", "--skip-git-repo-check", "resume", "HANDLE", "-"],
-        handle: "/thread_id",
-        text: |line| line.pointer("/item/text")?.as_str(),
-    };
-    driven.asks_and_goes_on();
+    CODEX.asks_and_goes_on();
 }
 
 #[test]
 fn gemini_goes_on_in_a_new_process() {
-    let driven = Driven {
-        name: "gemini",
-        point: agents::gemini::point,
-        start: &["--skip-trust", "--output-format", "stream-json"],
-        resume: &["--skip-trust", "--output-format", "stream-json", "--resume", "HANDLE"],
-        handle: "/session_id",
-        text: |line| line["content"].as_str().filter(|_| line["role"] == "assistant"),
-    };
-    driven.asks_and_goes_on();
+    GEMINI.asks_and_goes_on();
 }
 
 #[test]
 fn opencode_goes_on_in_a_new_process() {
-    let driven = Driven {
-        name: "opencode",
-        point: agents::opencode::point,
-        start: &["run", "--format", "json"],
-        resume: &["run", "--format", "json", "--session", "HANDLE"],
-        handle: "/sessionID",
-        text: |line| line.pointer("/part/text")?.as_str(),
-    };
-    driven.asks_and_goes_on();
+    OPENCODE.asks_and_goes_on();
+}
+
+#[test]
+fn claude_says_that_the_model_turned_it_away() {
+    CLAUDE.says_that_the_model_turned_it_away();
+}
+
+#[test]
+fn codex_says_that_the_model_turned_it_away() {
+    CODEX.says_that_the_model_turned_it_away();
+}
+
+#[test]
+fn gemini_says_that_the_model_turned_it_away() {
+    GEMINI.says_that_the_model_turned_it_away();
+}
+
+#[test]
+fn opencode_says_that_the_model_turned_it_away() {
+    OPENCODE.says_that_the_model_turned_it_away();
 }

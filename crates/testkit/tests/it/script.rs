@@ -106,7 +106,7 @@ fn what_an_agent_does_on_the_side_does_not_use_up_the_script() {
     let server = ModelServer::start(two()).unwrap();
     let side = json!({"model": SIDE_MODEL, "messages": [user("Name this")]});
     assert_eq!(post(&server, "/v1/chat/completions", &side).status, 200);
-    let title = json!({"model": "m", "system": "Generate a concise title.", "messages": [user("Paint")]});
+    let title = json!({"model": "m", "system": "You are a title generator.", "messages": [user("Paint")]});
     assert_eq!(post(&server, "/v1/messages", &title).status, 200);
     assert_eq!(said(&ask(&server, &[user("Paint")])), QUESTION);
     assert_eq!(server.outcomes(), [Outcome::Reply(0)]);
