@@ -37,15 +37,17 @@ impl Progress {
 
     /// What follows on what the request carries: as many replies as it has, so many were said.
     pub(crate) fn next(&mut self, request: &Conversation) -> Next {
-        let index = self.said(request);
-        if let Some(problem) = self.missing(index, request) {
-            return Next::Refused(problem);
-        }
+        let said = request.said();
+        let (index, rest) = self.carried(&said, &request.called());
         let Some(reply) = self.script.replies.get(index).cloned() else {
-            return Next::Refused(format!(
-                "the script is over: the request carries all of its {index} replies"
-            ));
+            let problem = format!("the script is over: the request carries all of its {index} replies");
+            return Next::Refused(problem);
         };
+        if self.forgot(index, request) || self.skipped(index, rest) {
+            return Next::Refused(format!(
+                "earlier messages are missing: reply {index} was given, but the request carries only those before it"
+            ));
+        }
         let fault = reply.fault.filter(|_| reply.fault_times.is_none_or(|times| self.faults[index] < times));
         self.faults[index] += u32::from(fault.is_some());
         Next::Reply { index, reply, fault }
@@ -56,14 +58,11 @@ impl Progress {
         self.told[index] = Some(request.last_told().to_owned());
     }
 
-    /// How many replies, from the first on, are in the request.
-    fn said(&self, request: &Conversation) -> usize {
-        let (said, called) = (request.said(), request.called());
-        let (mut said, mut called) = (said.as_str(), called.as_slice());
-        self.script
-            .replies
-            .iter()
-            .take_while(|reply| match (after_text(said, reply), after_calls(called, reply)) {
+    /// How many replies, from the first on, were said and called, and what was said after them.
+    fn carried<'a>(&self, mut said: &'a str, mut called: &[&str]) -> (usize, &'a str) {
+        let replies = self.script.replies.iter();
+        let carried =
+            replies.take_while(|reply| match (after_text(said, reply), after_calls(called, reply)) {
                 // A reply without text and calls leaves no trace, so it cannot have been said.
                 _ if reply.text.is_empty() && reply.calls.is_empty() => false,
                 (Some(rest_said), Some(rest_called)) => {
@@ -71,27 +70,23 @@ impl Progress {
                     true
                 }
                 _ => false,
-            })
-            .count()
+            });
+        (carried.count(), said)
     }
 
-    /// What is wrong with a request that carries the first `index` replies, but should carry more.
-    fn missing(&self, index: usize, request: &Conversation) -> Option<String> {
-        let said = request.said();
-        let mut later = self.script.replies.iter().skip(index + 1);
-        let out_of_order = later.any(|reply| is_in(&said, reply));
-        // Asked the same again, an agent tries again. Asked something else, it forgot what it was told.
-        let forgot = self.script.conversations == Conversations::One
-            && self.told.get(index)?.as_ref().is_some_and(|told| told != request.last_told());
-        (out_of_order || forgot).then(|| {
-            format!("earlier messages are missing: the request carries {index} replies, but reply {index} was given too")
-        })
+    /// Whether the reply was given before, on something else. Asked the same again, an agent merely tries again.
+    fn forgot(&self, index: usize, request: &Conversation) -> bool {
+        let told = self.told[index].as_deref();
+        self.script.conversations == Conversations::One
+            && told.is_some_and(|told| told != request.last_told())
     }
-}
 
-fn is_in(said: &str, reply: &Reply) -> bool {
-    let text = squeezed(&reply.whole_text());
-    text.len() >= TELLING_BYTES_MIN && said.contains(&text)
+    /// Whether a later reply was said, although this one was not.
+    fn skipped(&self, index: usize, rest: &str) -> bool {
+        let later = self.script.replies.iter().skip(index + 1);
+        let mut later = later.map(|reply| squeezed(&reply.whole_text()));
+        later.any(|text| text.len() >= TELLING_BYTES_MIN && rest.contains(&text))
+    }
 }
 
 /// What was said after the text of `reply`; nothing if it was not said.
@@ -101,7 +96,7 @@ fn after_text<'a>(said: &'a str, reply: &Reply) -> Option<&'a str> {
 }
 
 /// What was called after the calls of `reply`; nothing if they were not made.
-fn after_calls<'a>(mut called: &'a [&'a str], reply: &Reply) -> Option<&'a [&'a str]> {
+fn after_calls<'a, 'b>(mut called: &'a [&'b str], reply: &Reply) -> Option<&'a [&'b str]> {
     for call in &reply.calls {
         let at = called.iter().position(|name| name.ends_with(&call.name) || *name == NO_SUCH_TOOL)?;
         called = &called[at + 1..];

@@ -80,15 +80,17 @@ impl Stage<'_> {
     fn turn(&self, args: &[&str], prompt: &str) -> (bool, Vec<Value>) {
         let [home, workspace] = ["home", "workspace"].map(|name| self.folder.path().join(name));
         for folder in [&home, &workspace] {
-            std::fs::create_dir_all(folder).unwrap();
+            std::fs::create_dir_all(folder).expect("the folder is ours");
         }
-        let environment = (self.driven.point)(&home, &self.server.url()).unwrap();
+        let environment = (self.driven.point)(&home, &self.server.url()).expect("the folder is ours");
         let mut command = Command::new(&self.program);
         command.args(args).current_dir(&workspace).env_clear().envs(environment);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(prompt.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let mut child = command.spawn().expect("it is installed");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        stdin.write_all(prompt.as_bytes()).expect("it reads its prompt");
+        drop(stdin);
+        let output = child.wait_with_output().expect("it is our child");
         // Shown when the test fails.
         println!("{args:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -107,8 +109,8 @@ impl Driven {
     /// The agent with a model that says this; none if it is not installed.
     fn on_stage(&self, replies: impl IntoIterator<Item = Reply>) -> Option<Stage<'_>> {
         let program = agents::binary_for_test(self.name)?;
-        let server = ModelServer::start(Script::new(replies)).unwrap();
-        Some(Stage { driven: self, program, server, folder: tempfile::tempdir().unwrap() })
+        let server = ModelServer::start(Script::new(replies)).expect("there is a free port");
+        Some(Stage { driven: self, program, server, folder: tempfile::tempdir().expect("there is room") })
     }
 
     fn asks_and_goes_on(&self) {

@@ -14,7 +14,7 @@ fn body() -> Value {
 }
 
 fn serve(reply: Reply) -> ModelServer {
-    ModelServer::start(Script::new([reply])).unwrap()
+    ModelServer::start(Script::new([reply])).expect("there is a free port")
 }
 
 fn ask(server: &ModelServer) -> Answer {

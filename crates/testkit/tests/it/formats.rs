@@ -14,7 +14,7 @@ fn rich() -> ModelServer {
         usage: Usage { input_tokens: 3, output_tokens: 2 },
         ..Reply::default()
     };
-    ModelServer::start(Script::new([reply])).unwrap()
+    ModelServer::start(Script::new([reply])).expect("there is a free port")
 }
 
 /// All strings at `pointer` in the events, joined.

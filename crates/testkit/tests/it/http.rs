@@ -45,14 +45,15 @@ pub(crate) fn request(
     body: &str,
     patience: Duration,
 ) -> Answer {
-    let mut connection = TcpStream::connect(server.address()).unwrap();
-    connection.set_read_timeout(Some(patience)).unwrap();
+    let mut connection = TcpStream::connect(server.address()).expect("the server listens");
+    connection.set_read_timeout(Some(patience)).expect("it is not zero");
     let length = body.len();
-    write!(connection, "{method} {path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
+    write!(connection, "{method} {path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{body}")
+        .expect("the server reads");
     let mut bytes = Vec::new();
     let end = connection.read_to_end(&mut bytes).map(|_| ());
-    let text = String::from_utf8(bytes).unwrap();
+    let text = String::from_utf8(bytes).expect("the server writes text");
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no head: {text:?}, {end:?}"));
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap();
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a head has a status");
     Answer { status, body: body.to_owned(), end }
 }

@@ -81,6 +81,16 @@ fn a_script_for_many_takes_a_new_conversation_for_what_it_is() {
 }
 
 #[test]
+fn a_reply_may_be_given_twice() {
+    let server = ModelServer::start(Script::new([QUESTION, THANKS, QUESTION].map(Reply::text))).unwrap();
+    let mut messages = vec![user("Paint")];
+    for expected in [QUESTION, THANKS, QUESTION] {
+        assert_eq!(said(&ask(&server, &messages)), expected);
+        messages.extend([assistant(expected), user("Go on")]);
+    }
+}
+
+#[test]
 fn a_script_that_is_over_says_so() {
     let server = ModelServer::start(Script::new([Reply::text(QUESTION)])).unwrap();
     let over = ask(&server, &[user("Paint"), assistant(QUESTION), user("Blue")]);
