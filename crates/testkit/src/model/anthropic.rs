@@ -21,8 +21,12 @@ fn read(body: &Value) -> Conversation {
 }
 
 fn pieces(message: &Value) -> Vec<Piece> {
-    let by_model = message["role"] == "assistant";
-    let said = |text| if by_model { Piece::Text(text) } else { Piece::User(text) };
+    let said = match message["role"].as_str() {
+        Some("user") => Piece::User,
+        Some("assistant") => Piece::Text,
+        // Claude Code lists its agents and skills in messages of the role `system`.
+        _ => return Vec::new(),
+    };
     match &message["content"] {
         Value::Array(blocks) => blocks
             .iter()
