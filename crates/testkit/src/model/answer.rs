@@ -34,11 +34,7 @@ impl Answer {
             AnswerCall {
                 id: format!("call_{number}_{index}"),
                 tool: Tool::meant(&call.name, &request.tools).cloned().unwrap_or_else(unknown),
-                arguments: if call.arguments.is_null() {
-                    Value::Object([].into_iter().collect())
-                } else {
-                    call.arguments.clone()
-                },
+                arguments: call.arguments.clone(),
             }
         });
         Answer {

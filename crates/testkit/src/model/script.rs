@@ -114,8 +114,8 @@ impl Reply {
 pub struct Call {
     /// The name of the tool, or the end of it: agents prefix the tools of MCP servers, each in its own way.
     pub name: String,
-    /// What it is called with.
-    #[serde(default)]
+    /// What it is called with; in JSON, nothing unless it says so.
+    #[serde(default = "no_arguments")]
     pub arguments: Value,
 }
 
@@ -148,6 +148,11 @@ pub enum Fault {
     Garbage,
     /// Sends the first half, then closes the connection.
     Cut,
+}
+
+/// Not null, which no format takes for arguments.
+fn no_arguments() -> Value {
+    Value::Object(serde_json::Map::new())
 }
 
 fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {

@@ -3,8 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use axum::body::Body;
-use bytes::Bytes;
+use axum::body::{Body, Bytes};
 use futures::stream;
 
 use super::answer::{Frame, Pace};
