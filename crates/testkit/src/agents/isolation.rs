@@ -18,6 +18,8 @@ const NOWHERE: &str = "http://127.0.0.1:9";
 pub fn isolated(home: &Path) -> Environment {
     let mut environment = Environment::new();
     set(&mut environment, "HOME", home.display().to_string());
+    // gemini leaves a report of each failure in the folder for temporary files.
+    set(&mut environment, "TMPDIR", home.display().to_string());
     set(&mut environment, "PATH", std::env::var("PATH").unwrap_or_default());
     for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
         set(&mut environment, proxy, NOWHERE);
