@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use adjourn_core::{Frame, FrameType, Run, RunStatus};
+use adjourn_core::{Frame, FrameType, InteractionId, Run, RunStatus};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
@@ -14,8 +14,9 @@ use crate::usage::usage_text;
 /// Often enough to look alive, and no burden for a slow connection.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Characters that are shown of what the agent does or writes.
-const DOING_CHARS_MAX: usize = 80;
+/// Characters of the line that says what is going on. With spinner and time it stays shorter than any terminal is wide:
+/// the `^C` that a terminal writes behind it must not begin a new line, or the old one would not be taken away.
+const NOW_CHARS_MAX: usize = 66;
 
 /// Bytes that are kept of what the agent is writing: only its last line is shown.
 const WRITING_BYTES_MAX: usize = 4096;
@@ -27,6 +28,8 @@ pub(crate) struct Live {
     doing: Option<String>,
     /// What the agent is writing.
     writing: String,
+    /// The question that was answered on this very screen.
+    answered_here: Option<InteractionId>,
 }
 
 impl Live {
@@ -34,10 +37,10 @@ impl Live {
         let is_terminal = std::io::stderr().is_terminal();
         let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>3} {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>3} {msg}") {
             bar.set_style(style);
         }
-        Self { bar, doing: None, writing: String::new() }
+        Self { bar, doing: None, writing: String::new(), answered_here: None }
     }
 
     /// Takes note of what came. `run` is the state with all of it.
@@ -53,12 +56,23 @@ impl Live {
                 _ => {}
             }
             if !is_shown_otherwise(frame, &frames[index + 1..], run)
+                && !self.is_on_the_screen(frame)
                 && let Some(line) = told(frame)
             {
                 self.say(&line);
             }
         }
         self.draw(run);
+    }
+
+    /// Takes note of a question whose answer is on the screen, because the person gave it here.
+    pub(crate) fn answered_here(&mut self, id: InteractionId) {
+        self.answered_here = Some(id);
+    }
+
+    fn is_on_the_screen(&self, frame: &Frame) -> bool {
+        let id = frame.data["interaction_id"].as_u64();
+        frame.kind == FrameType::ReplyAccepted && id == self.answered_here.map(|id| u64::from(id.0))
     }
 
     /// Takes note of text that the agent is writing.
@@ -100,9 +114,9 @@ impl Live {
             _ => format!("{} works, attempt {}", run.spec().engine, run.attempt_number()),
         };
         let written = self.writing.lines().next_back().filter(|line| !line.trim().is_empty());
-        let doing = written.or(self.doing.as_deref()).map(|doing| one_line(doing, DOING_CHARS_MAX));
+        let doing = written.or(self.doing.as_deref()).map(str::to_owned);
         let parts = [Some(state), usage_text(run.usage()), doing];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        one_line(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · "), NOW_CHARS_MAX)
     }
 }
 

@@ -133,7 +133,10 @@ impl Stay<'_> {
     async fn ask(&mut self, open: &Interaction) -> anyhow::Result<Next> {
         let question = open.question.clone();
         match tokio::task::spawn_blocking(move || prompt::ask(&question)).await?? {
-            Asked::Answer(answer) => self.give(open, answer).await,
+            Asked::Answer(answer) => {
+                self.live.answered_here(open.interaction_id);
+                self.give(open, answer).await
+            }
             Asked::Interrupted => self.interrupted(Signal::Interrupt, true).await,
         }
     }

@@ -91,9 +91,15 @@ fn row(found: &Found) -> Vec<Cell> {
     let installed =
         if found.installed { Cell::styled(style::GOOD, "yes") } else { Cell::styled(style::DIM, "no") };
     let answer = match &found.answer {
+        Ok(version) if version == "unknown" => Cell::from("there is no version to ask for"),
         Ok(version) => Cell::from(one_line(version, TOLD_CHARS_MAX)),
         Err(problem) if found.installed => Cell::styled(style::BAD, one_line(problem, TOLD_CHARS_MAX)),
-        Err(problem) => Cell::styled(style::DIM, one_line(problem, TOLD_CHARS_MAX)),
+        Err(problem) => {
+            // Before that comes where it was looked for, which is long and only in the way here.
+            let install =
+                problem.rsplit_once(". To install it: ").map(|(_, how)| format!("to install it: {how}"));
+            Cell::styled(style::DIM, one_line(install.as_ref().unwrap_or(problem), TOLD_CHARS_MAX))
+        }
     };
     vec![
         Cell::from(found.name.as_str()),

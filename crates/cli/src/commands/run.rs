@@ -1,5 +1,7 @@
 //! `adjourn run`: starts a run and stays with it.
 
+mod complaint;
+
 use std::path::PathBuf;
 
 use adjourn_core::{ExecutionMode, Profile};
@@ -9,6 +11,7 @@ use anyhow::bail;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use self::complaint::complaint;
 use crate::data::Global;
 use crate::exit::{Exit, wrong_use};
 use crate::stay::{Answers, stay};
@@ -100,7 +103,7 @@ impl RunCommand {
         }
         let request = self.request()?;
         let (service, _threads) = global.service()?;
-        let created = service.create(request, None, self.record).await?;
+        let created = service.create(request, None, self.record).await.map_err(complaint)?;
         if let Some(notice) = created.notice {
             anstream::eprintln!("{} {notice}", styled(style::ODD, "note:"));
         }
