@@ -21,12 +21,20 @@ struct Bench {
     measures: &'static str,
 }
 
-const BENCHES: &[Bench] = &[Bench {
-    name: "journal",
-    package: "adjourn-store",
-    example: "bench_journal",
-    measures: "commits per second of the SQLite store, alone and in groups",
-}];
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "journal",
+        package: "adjourn-store",
+        example: "bench_journal",
+        measures: "events per second of the journal beside a bare loop, reading back, and lists",
+    },
+    Bench {
+        name: "waiting",
+        package: "adjourn-runtime",
+        example: "bench_waiting",
+        measures: "time and memory from a kill to the first reply, with many runs that wait",
+    },
+];
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let Some(name) = &options.name else {

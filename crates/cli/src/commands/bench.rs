@@ -1,6 +1,5 @@
 //! `adjourn bench`: runs that pause once, with an engine that costs nothing: what is left is Adjourn.
 
-mod engine;
 mod figures;
 
 use std::sync::Arc;
@@ -11,13 +10,13 @@ use adjourn_core::{
     By, Command, Create, ExecutionId, ExecutionMode, InteractionId, Reply, RunId, RunSpec, RunStatus,
     StreamId,
 };
+use adjourn_runtime::still::StillDesk;
 use adjourn_runtime::{Driver, Runtime, Slots, SystemClock};
 use adjourn_store::SqliteStore;
 use anyhow::{Context, Result};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use self::engine::{Desk, Still};
 use self::figures::Figures;
 
 /// Measure how many runs that pause once this machine can take
@@ -52,7 +51,7 @@ pub(crate) fn run(options: &Options, as_json: bool) -> Result<()> {
 async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
     let store = Arc::new(SqliteStore::open(dir)?);
     let slots = Slots { total: usize::try_from(options.concurrency)?, ..Slots::default() };
-    let desk = Arc::new(Desk::new(Arc::new(Still)));
+    let desk = Arc::new(StillDesk);
     let handle = tokio::runtime::Handle::current();
     let (runtime, threads) =
         Runtime::start(store.clone(), slots, Arc::new(SystemClock), |weak| Driver::new(weak, desk, handle))?;

@@ -1,4 +1,4 @@
-//! An engine that costs nothing.
+//! An engine that costs nothing, and turns that need nothing: what is measured with them is Adjourn alone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,10 +6,11 @@ use std::sync::Arc;
 use adjourn_core::{Observation, ResumesBy, Run, RunError, Survey};
 use adjourn_engine::secrets::Masker;
 use adjourn_engine::{Engine, Finished, Probe, Seen, Turn};
-use adjourn_runtime::{Brief, Briefs};
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+use crate::brief::{Brief, Briefs};
 
 const QUESTION: &str = r#"{"__SKILL_DONE__": false, "message": "Which version is this going to be?",
     "ui_hints": {"kind": "choose_one", "options": ["2.3.1", "2.4.0", "3.0.0"]}}"#;
@@ -17,7 +18,8 @@ const RESULT: &str =
     r#"{"__SKILL_DONE__": true, "version": "2.4.0", "file": "RELEASE-2.4.0.md", "entries": 17}"#;
 
 /// Asks in its first turn and is done in its second, at once.
-pub(super) struct Still;
+#[derive(Debug, Clone, Copy)]
+pub struct Still;
 
 impl Engine for Still {
     fn resumes_by(&self) -> ResumesBy {
@@ -49,19 +51,14 @@ impl Engine for Still {
     }
 }
 
-/// Gives every turn the same engine and nothing else.
-pub(super) struct Desk(Arc<dyn Engine>);
+/// Gives every turn to [`Still`], without a skill and without a folder.
+#[derive(Debug, Clone, Copy)]
+pub struct StillDesk;
 
-impl Desk {
-    pub(super) fn new(engine: Arc<dyn Engine>) -> Self {
-        Self(engine)
-    }
-}
-
-impl Briefs for Desk {
+impl Briefs for StillDesk {
     fn brief(&self, _run: &Run) -> Result<Brief, RunError> {
         Ok(Brief {
-            engine: self.0.clone(),
+            engine: Arc::new(Still),
             prompt: String::new(),
             workspace: PathBuf::new(),
             logs: PathBuf::new(),
