@@ -18,15 +18,14 @@ mod used;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use adjourn_core::{ErrorCode, Observation, OutputStream, ResumesBy};
 use futures::future::BoxFuture;
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 pub use log::log_file;
@@ -45,12 +44,8 @@ use output::{Broken, Budget, OUTPUT_BYTES_MAX, Tail, Tap, show};
 use profile::{Arg, Output, Profile};
 use used::Used;
 
-/// How long output may still come once the whole tree is gone. What is in a pipe is read in milliseconds; only a
-/// process that escaped with a killed supervisor could keep it open.
-const DRAIN_MAX: Duration = Duration::from_secs(1);
-
 /// How an agent is called.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ExecConfig {
     /// Which agent it is.
     pub preset: Preset,
@@ -64,6 +59,20 @@ pub struct ExecConfig {
     pub env: BTreeMap<String, String>,
     /// Names of our own variables that it gets besides the allow-listed ones.
     pub pass_env: Vec<String>,
+}
+
+/// Without values of the environment, among which are keys.
+impl fmt::Debug for ExecConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecConfig")
+            .field("preset", &self.preset)
+            .field("command", &self.command)
+            .field("permission", &self.permission)
+            .field("model", &self.model)
+            .field("env", &self.env.keys())
+            .field("pass_env", &self.pass_env)
+            .finish()
+    }
 }
 
 impl ExecConfig {
@@ -198,25 +207,21 @@ impl ExecEngine {
         let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
             return failed(ErrorCode::Internal, "the agent was started without pipes");
         };
-        let stdout = Tap { pipe: stdout, log: logs.0, budget: &budget, redactor: redactor.clone() };
-        let stderr = Tap { pipe: stderr, log: logs.1, budget: &budget, redactor };
+        let over = CancellationToken::new();
+        let stdout =
+            Tap { pipe: stdout, over: &over, log: logs.0, budget: &budget, redactor: redactor.clone() };
+        let stderr = Tap { pipe: stderr, over: &over, log: logs.1, budget: &budget, redactor };
         let work = async {
             show(&seen, Seen::Fact(process)).await;
-            let reading = async {
-                let events = stdout.read_events(&mut interpreter, &seen);
-                let complaints = stderr.read_complaints(&mut tail);
-                tokio::try_join!(give(stdin, &turn.prompt), events, complaints)
+            let events = stdout.read_events(&mut interpreter, &seen);
+            let complaints = stderr.read_complaints(&mut tail);
+            let ending = async {
+                let exit = supervised.wait().await?;
+                over.cancel();
+                Ok(exit)
             };
-            let over = async {
-                // Its status is asked for again below.
-                let _ = supervised.wait().await;
-                sleep(DRAIN_MAX).await;
-            };
-            tokio::select! {
-                read = reading => read.map(drop)?,
-                () = over => (),
-            }
-            Ok(supervised.wait().await?)
+            let given = give(stdin, &turn.prompt, &over);
+            tokio::try_join!(ending, given, events, complaints).map(|(exit, ..)| exit)
         };
         let worked: Result<_, Broken> = tokio::select! {
             biased;
@@ -283,9 +288,12 @@ struct Started {
 }
 
 /// Gives the agent its prompt. One that does not read it will say itself what is wrong, if anything is.
-async fn give(stdin: Option<ChildStdin>, prompt: &str) -> Result<(), Broken> {
+async fn give(stdin: Option<ChildStdin>, prompt: &str, over: &CancellationToken) -> Result<(), Broken> {
     if let Some(mut stdin) = stdin {
-        let _ = stdin.write_all(prompt.as_bytes()).await;
+        tokio::select! {
+            _ = stdin.write_all(prompt.as_bytes()) => {}
+            () = over.cancelled() => {}
+        }
     }
     Ok(())
 }

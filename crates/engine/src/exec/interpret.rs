@@ -245,7 +245,9 @@ fn usage(from: &Value, input: &[Pointer], output: &[Pointer], cost: Option<Point
         output_tokens: sum(output),
         cost_usd: cost.and_then(|at| from.pointer(at)?.as_f64()),
     };
-    (usage != Usage::default()).then_some(usage)
+    let is_nothing =
+        usage.input_tokens == 0 && usage.output_tokens == 0 && usage.cost_usd.is_none_or(|cost| cost == 0.0);
+    (!is_nothing).then_some(usage)
 }
 
 /// The same value with its long strings cut.

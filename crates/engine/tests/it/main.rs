@@ -7,5 +7,6 @@ mod agent;
 mod exec;
 mod exec_output;
 mod replay;
+mod samples;
 mod supervisor;
 mod turns;
