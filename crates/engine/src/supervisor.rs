@@ -118,6 +118,6 @@ impl Supervisor {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        Supervised::new(spawner::spawn(command).await?)
+        spawner::spawn(command).await
     }
 }
