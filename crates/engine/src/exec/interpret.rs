@@ -1,5 +1,8 @@
 //! Reads the output of an agent by its profile.
 
+#[cfg(test)]
+mod tests;
+
 use adjourn_core::{Observation, OutputStream, RawRef, Usage};
 use serde_json::Value;
 
