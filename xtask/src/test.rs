@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use adjourn_testkit::agents::REQUIRE_VARIABLE;
 use anyhow::{Result, ensure};
 
 use crate::cargo;
@@ -10,6 +11,9 @@ use crate::cargo;
 pub(crate) struct Options {
     /// Only the tests with this in their name
     filter: Option<String>,
+    /// Fail where a test needs a real agent that is not installed, instead of skipping it: `all`, or some names
+    #[arg(long, value_name = "NAMES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    agents: Option<String>,
     /// Passed on to the test binaries: `-- --nocapture`
     #[arg(last = true)]
     args: Vec<String>,
@@ -24,7 +28,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         command.push("--");
         command.extend(options.args.iter().map(String::as_str));
     }
-    cargo::run(&command)
+    let agents = options.agents.as_deref().map(|names| (REQUIRE_VARIABLE, names));
+    cargo::run_with(agents.as_slice(), &command)
 }
 
 /// SQLite is compiled in. Without a compiler that fails deep inside a build script, in words that help nobody.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fcmp::{self, Frame, Header, Place};
-use crate::run::{BadEvent, Decided, Event, create_key, successor_key};
-use crate::{Change, Claim, Command, Entry, Holder, Item, OpenInteraction, Run, RunId, RunRow, StreamId};
+use crate::run::{BadEvent, Create, Event, create_key, successor_key};
+use crate::{Change, Claim, Entry, Holder, Item, OpenInteraction, Run, RunId, RunRow, StreamId};
 
 /// The events of one entry, and where its first frame stands. What an entry's payload holds, as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,39 +97,42 @@ impl Run {
     }
 }
 
-/// What has to be committed for a decision; none where it changes nothing.
-pub fn item(before: Option<&Run>, command: &Command, decided: &Decided) -> Option<Item> {
-    let Decided { events, run: after } = decided;
-    if events.is_empty() {
-        return None;
-    }
+/// What has to be committed so that the run `before` becomes `after` by `events`, and was created by `create`.
+pub fn item(before: Option<&Run>, create: Option<&Create>, events: &[Event], after: &Run) -> Item {
     let record = RecordToWrite { place: before.map(Run::place).unwrap_or_default(), events };
     let payload = serde_json::to_vec(&record).expect("events are plain data, and plain data is JSON");
-    Some(Item {
+    let mut changes = vec![Change::Run(row(after))];
+    changes.extend(create.into_iter().flat_map(|create| creation_claims(create, after.id())));
+    changes.extend(interaction_changes(events, after));
+    contract_changes(before, after, &mut changes);
+    Item {
         stream: after.id().into(),
         expected_seq: before.map_or(0, Run::seq),
         at: after.updated_at(),
         events: u32::try_from(events.len()).expect("a command causes far fewer than four billion events"),
         last_frame: after.last_frame(),
         payload,
-        changes: changes(before, command, decided),
-    })
+        changes,
+    }
 }
 
-fn changes(before: Option<&Run>, command: &Command, decided: &Decided) -> Vec<Change> {
-    let Decided { events, run: after } = decided;
-    let mut changes = vec![Change::Run(row(after))];
-    if let Command::Create(create) = command {
-        let holder = |digest| Holder { run_id: after.id(), execution_id: None, digest };
-        if let Some(key) = &create.key {
-            let holder = holder(Some(key.digest.clone()));
-            changes.push(Change::Claimed(Claim { key: create_key(&key.key), holder }));
-        }
-        if let Some(continued) = &create.spec.continues {
-            let key = successor_key(continued.run_id);
-            changes.push(Change::Claimed(Claim { key, holder: holder(None) }));
-        }
-    }
+fn creation_claims(create: &Create, run_id: RunId) -> impl Iterator<Item = Change> {
+    let holder = move |digest| Holder { run_id, execution_id: None, digest };
+    let key = create
+        .key
+        .iter()
+        .map(move |key| Claim { key: create_key(&key.key), holder: holder(Some(key.digest.clone())) });
+    let successor = create
+        .spec
+        .continues
+        .iter()
+        .map(move |continued| Claim { key: successor_key(continued.run_id), holder: holder(None) });
+    key.chain(successor).map(Change::Claimed)
+}
+
+/// A question that was opened and closed at the same moment was never there to be looked up.
+fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
+    let mut changes = Vec::new();
     for event in events {
         match event {
             Event::InteractionOpened { id, .. } => changes.extend(opened(after, *id)),
@@ -154,7 +157,6 @@ fn changes(before: Option<&Run>, command: &Command, decided: &Decided) -> Vec<Ch
             | Event::ResultRecorded(_) => {}
         }
     }
-    contract_changes(before, after, &mut changes);
     changes
 }
 

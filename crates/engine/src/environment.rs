@@ -43,9 +43,6 @@ const ALLOWED: &[Allowed] = &[
     Allowed { name: "no_proxy", because: "comes with http_proxy" },
 ];
 
-/// A variable whose name has one of these in it is taken for a secret.
-const SECRET_NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
-
 /// The environment of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
@@ -71,15 +68,6 @@ impl Environment {
 
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
-    }
-
-    /// The values that must not be shown to anybody.
-    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
-        let is_secret = |name: &OsStr| {
-            let name = name.to_string_lossy().to_uppercase();
-            SECRET_NAMES.iter().any(|part| name.contains(part))
-        };
-        self.variables.iter().filter(move |(name, _)| is_secret(name)).filter_map(|(_, value)| value.to_str())
     }
 
     pub(crate) fn into_variables(self) -> Vec<(OsString, OsString)> {
@@ -125,7 +113,6 @@ mod tests {
             ("IS_SANDBOX".to_owned(), "1".to_owned()),
         ]);
         let environment = Environment::new(ours, &["AGENT_API_KEY".to_owned(), "UNSET".to_owned()], &own);
-        assert_eq!(environment.secrets().collect::<Vec<_>>(), ["the agent's"]);
         let expected = [
             ("AGENT_API_KEY", "the agent's"),
             ("IS_SANDBOX", "1"),

@@ -30,7 +30,6 @@ pub use log::log_file;
 pub use presets::Preset;
 pub use profile::Permission;
 
-use crate::redact::Redactor;
 use crate::supervisor::{Agent, Supervised, Supervisor};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 use ending::{Ending, failed};
@@ -75,7 +74,7 @@ impl ExecConfig {
         Self {
             preset,
             command: Vec::new(),
-            permission: Permission::default(),
+            permission: Permission::Workspace,
             model: None,
             env: BTreeMap::new(),
             pass_env: Vec::new(),
@@ -105,7 +104,7 @@ impl ExecEngine {
             let problem = format!("the workspace {} is not there", turn.workspace.display());
             return Err(failed(ErrorCode::Internal, problem));
         }
-        let unread = Unread::open(turn, self.profile().output, Redactor::new(environment.secrets())).await;
+        let unread = Unread::open(turn, self.profile().output).await;
         let unread = unread.map_err(|error| log_failed(turn, &error))?;
         environment.set("ADJOURN_RUN_ID", turn.run_id.to_string());
         environment.set("ADJOURN_ATTEMPT", turn.attempt.to_string());
@@ -201,6 +200,10 @@ impl Engine for ExecEngine {
     /// place for it to work.
     fn can_resume(&self, turn: &Turn) -> bool {
         turn.handle.is_some() && turn.workspace.is_dir() && self.locate(&self.environment()).is_ok()
+    }
+
+    fn is_installed(&self) -> bool {
+        self.locate(&self.environment()).is_ok()
     }
 
     fn probe(&self) -> BoxFuture<'_, Probe> {

@@ -13,8 +13,8 @@ mod environment;
 mod exec;
 mod program;
 mod recording;
-mod redact;
 mod replay;
+pub mod secrets;
 pub mod supervisor;
 mod turn;
 

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use adjourn_core::{ErrorCode, Observation, ResumesBy, RunError};
+use adjourn_core::{ErrorCode, Observation, ResumesBy, RunError, named};
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -16,13 +16,14 @@ use tokio_util::sync::CancellationToken;
 use crate::recording::{Recorded, Recording, RecordingError, prompt_sha256};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 
-/// How fast a recording is played.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pace {
-    /// With its pauses.
-    Original,
-    /// Without any.
-    AtOnce,
+named! {
+    /// How fast a recording is played.
+    pub enum Pace {
+        /// As fast as it goes.
+        Instant = "instant",
+        /// With the pauses that were recorded.
+        Original = "original",
+    }
 }
 
 /// An engine that plays a recording.
@@ -71,7 +72,7 @@ impl ReplayEngine {
         let began = Instant::now();
         let until = async |at_ms| match self.pace {
             Pace::Original => sleep_until(began + Duration::from_millis(at_ms)).await,
-            Pace::AtOnce => {}
+            Pace::Instant => {}
         };
         let handle = |number| Seen::Fact(Observation::Handle(handle_of(turn, number)));
         for (at_ms, seen) in &recorded.seen {
@@ -142,6 +143,10 @@ impl Engine for ReplayEngine {
 
     fn can_resume(&self, turn: &Turn) -> bool {
         turn.handle.is_some() && self.choose(turn).is_ok()
+    }
+
+    fn is_installed(&self) -> bool {
+        true
     }
 
     fn probe(&self) -> BoxFuture<'_, Probe> {

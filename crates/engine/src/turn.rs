@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::secrets::Masker;
+
 /// One turn to execute.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Turn {
     /// The run it belongs to.
     pub run_id: RunId,
@@ -23,6 +25,8 @@ pub struct Turn {
     pub workspace: PathBuf,
     /// The folder for the raw output of this attempt.
     pub logs: PathBuf,
+    /// What must not be seen in anything that the agent shows.
+    pub masker: Masker,
 }
 
 /// What an engine shows while a turn goes on.
@@ -77,6 +81,9 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Whether the conversation of `turn` can be taken up again, as far as that can be told without doing it.
     fn can_resume(&self, turn: &Turn) -> bool;
+
+    /// Whether it is installed, as far as that can be told without starting it.
+    fn is_installed(&self) -> bool;
 
     /// Finds out whether it can be used here.
     fn probe(&self) -> BoxFuture<'_, Probe>;

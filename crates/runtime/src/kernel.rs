@@ -53,6 +53,16 @@ pub enum Denied {
     Failed(Arc<Error>),
 }
 
+impl Denied {
+    /// There is nobody left to ask.
+    pub(crate) fn stopped() -> Self {
+        Self::Failed(Arc::new(Error::Failed {
+            doing: "take a command",
+            problem: "it was stopped".to_owned(),
+        }))
+    }
+}
+
 impl From<adjourn_store::Denied> for Denied {
     fn from(denied: adjourn_store::Denied) -> Self {
         match denied {

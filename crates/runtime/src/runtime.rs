@@ -88,13 +88,13 @@ impl Runtime {
 
     /// Has a command decided and made durable, or says why not.
     pub async fn ask(&self, run_id: RunId, command: Command) -> Answer {
-        let _under_way = self.under_way.acquire().await.map_err(|_| stopped())?;
+        let _under_way = self.under_way.acquire().await.map_err(|_| Denied::stopped())?;
         let (ticket, answer) = oneshot::channel();
         let request = Request { run_id, command, at: self.clock.now(), ticket };
         if !self.inputs.send(Input::Ask(Box::new(request))) {
-            return Err(stopped());
+            return Err(Denied::stopped());
         }
-        answer.await.map_err(|_| stopped())?
+        answer.await.map_err(|_| Denied::stopped())?
     }
 
     /// Says what a restart left of a run's surroundings.
@@ -129,10 +129,6 @@ impl WeakRuntime {
         let Self { store, clock, under_way, .. } = self.clone();
         Some(Runtime { inputs, store, clock, under_way })
     }
-}
-
-fn stopped() -> Denied {
-    Denied::Failed(Arc::new(Error::Failed { doing: "take a command", problem: "it was stopped".to_owned() }))
 }
 
 /// The kernel, with a clock and hands.

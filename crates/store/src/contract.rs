@@ -1,8 +1,8 @@
 //! What a store promises.
 
 use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
-    StreamId, Timestamp,
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, OpenInteraction, RunId, RunRow,
+    RunStatus, StreamId, Timestamp,
 };
 use tokio::sync::watch;
 
@@ -23,9 +23,17 @@ use crate::Error;
 /// The calls block; they are made from threads that may.
 pub trait Store: Send + Sync + 'static {
     /// Makes a batch durable. One outcome for each item, in order.
+    ///
+    /// A stream that is elsewhere is told before a key that is held. A key may be claimed again by the same holder.
+    ///
+    /// # Panics
+    ///
+    /// If an item has no events, or the row of another run than its stream's: a mistake of the caller. Nothing of the
+    /// batch is there then, and the store goes on working.
     fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error>;
 
-    /// Up to `limit` entries of `stream` that hold something after `after`, in order. The first may begin before it.
+    /// Up to `limit` entries of `stream` in order, from the first one that holds something after `after`. That one may
+    /// begin before it.
     fn read(&self, stream: StreamId, after: After, limit: usize) -> Result<Vec<Entry>, Error>;
 
     /// Up to `limit` entries of all streams that hold something after `position`, in order.
@@ -47,10 +55,10 @@ pub trait Store: Send + Sync + 'static {
     /// Up to `limit` runs that match, the newest first.
     fn runs(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunRow>, Error>;
 
-    /// Up to `limit` questions that wait, the oldest first, after the one given (by time and run).
+    /// Up to `limit` questions that wait, the oldest first, after the one given.
     fn open_interactions(
         &self,
-        after: Option<(Timestamp, RunId)>,
+        after: Option<OpenCursor>,
         limit: usize,
     ) -> Result<Vec<OpenInteraction>, Error>;
 
@@ -105,6 +113,26 @@ pub enum After {
 impl After {
     /// From the first event on.
     pub const START: Self = Self::Seq(0);
+}
+
+/// Where to go on reading the open questions: the last one of the page before.
+///
+/// With the question's number, because one run may ask several at the same moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenCursor {
+    /// When it was asked.
+    pub created_at: Timestamp,
+    /// Its run.
+    pub run_id: RunId,
+    /// Its number.
+    pub interaction_id: InteractionId,
+}
+
+impl OpenCursor {
+    /// After `open`.
+    pub fn after(open: &OpenInteraction) -> Self {
+        Self { created_at: open.created_at, run_id: open.run_id, interaction_id: open.interaction_id }
+    }
 }
 
 /// Which runs to list. Each condition that is set must hold.

@@ -11,9 +11,9 @@ mod warm;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use adjourn_core::{Command, Decided, Event, Item, Known, Refusal, Run, RunId, Timestamp, item};
+use adjourn_core::{Command, Decided, Event, Item, Known, Refusal, Run, RunId, Timestamp};
 
-use self::batch::{Batch, Decision};
+use self::batch::{Batch, Decision, Draft};
 use self::warm::Warm;
 use crate::{After, Error, Outcome, Store};
 
@@ -129,7 +129,7 @@ impl<T> Decider<T> {
             return None;
         }
         let mut batch = std::mem::replace(&mut self.open, Batch::new());
-        let items: Arc<[Item]> = std::mem::take(&mut batch.items).into();
+        let items = batch.take_items();
         if items.is_empty() {
             // Nothing is in flight, so whatever these were decided on is durable.
             self.answers.extend(batch.decisions.into_iter().map(Decision::into_answer));
@@ -145,7 +145,6 @@ impl<T> Decider<T> {
         let mut again = Vec::new();
         match outcome {
             Ok(outcomes) => {
-                assert_eq!(outcomes.len(), batch.item_count, "a store answers for each item");
                 self.settle_committed(batch, &outcomes, &mut again);
             }
             Err(error) => self.settle_failed(batch, &Arc::new(error), &mut again),
@@ -212,18 +211,9 @@ impl<T> Decider<T> {
     /// Decides `first`, and then everything of the open batch that stood on the same ground.
     fn decide_again(&mut self, first: Vec<Decision<T>>) {
         let again: HashSet<RunId> = first.iter().map(|decision| decision.request.run_id).collect();
-        let open = std::mem::replace(&mut self.open, Batch::new());
-        let mut items: Vec<Option<Item>> = open.items.into_iter().map(Some).collect();
-        let mut later = Vec::new();
-        for mut decision in open.decisions {
-            if again.contains(&decision.request.run_id) || !self.warm.knows(&decision) {
-                later.push(decision);
-            } else {
-                let item = decision.item.and_then(|index| items[index].take());
-                decision.item = None;
-                self.open.push(decision, item);
-            }
-        }
+        let warm = &self.warm;
+        let later =
+            self.open.take_out(|decision| again.contains(&decision.request.run_id) || !warm.knows(decision));
         for decision in &later {
             self.forget(decision.request.run_id);
         }
@@ -242,13 +232,12 @@ impl<T> Decider<T> {
     fn decide(&mut self, request: Request<T>, retries: u32) {
         match self.consider(&request) {
             Ok(Considered::Changed { before, decided }) => {
-                let item = item(before.as_deref(), &request.command, &decided);
-                let Decided { events, run } = *decided;
-                let run = Arc::new(run);
+                let draft = Draft::new(before, &request.command, *decided);
+                let run = draft.after().clone();
                 self.warm.put_undurable(request.run_id, run.clone());
                 self.news.push(News::Changed(run.clone()));
-                let answer = Ok(Accepted { run, events, position: 0 });
-                self.open.push(Decision { request, answer, item: None, retries }, item);
+                let answer = Ok(Accepted { run, events: draft.events().to_vec(), position: 0 });
+                self.open.push_with(Decision { request, answer, item: None, retries }, draft);
             }
             Ok(Considered::Unchanged(run)) => {
                 let answer = Ok(Accepted { run, events: Vec::new(), position: 0 });
@@ -265,7 +254,7 @@ impl<T> Decider<T> {
         if self.warm.is_durable(decision.request.run_id) {
             self.answers.push_back(decision.into_answer());
         } else {
-            self.open.push(decision, None);
+            self.open.push(decision);
         }
     }
 

@@ -4,14 +4,21 @@
 //! is the trait and the conformance suite, whatever database is behind it. It never decides anything and never looks
 //! into an event.
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod contract;
 pub mod decider;
+mod directory;
 mod error;
+mod feed;
 mod journal;
+mod lock;
+mod sqlite;
 mod threads;
 
-pub use contract::{After, Conflict, Outcome, RunFilter, Store};
+pub use contract::{After, Conflict, OpenCursor, Outcome, RunFilter, Store};
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
+pub use sqlite::SqliteStore;
 pub use threads::{Inputs, Steps, Threads, WeakInputs};

@@ -51,6 +51,8 @@ impl Run {
             repairs: 0,
             restarts: 0,
             interrupted: false,
+            turn_reason: None,
+            turn_answers: Vec::new(),
             auto_decisions: 0,
             handle: spec.continues.as_ref().and_then(|continued| continued.handle.clone()),
             process: None,
@@ -92,6 +94,7 @@ impl Run {
                 for id in answers {
                     self.interaction_mut(*id)?.taken_up = true;
                 }
+                self.turn_answers.clone_from(answers);
             }
             Event::Observed(observation) => self.observe(observation),
             Event::RepairStarted { repair, .. } => {
@@ -176,19 +179,29 @@ impl Run {
             Event::ProcessLost => {
                 self.process = None;
                 self.profile = Profile::Resumable;
-                // With the process nothing is held any more, so that only a person's answer ends the wait.
-                if self.spec.strict == Strict::On {
-                    for interaction in
-                        self.interactions.iter_mut().filter(|interaction| interaction.is_open())
-                    {
-                        interaction.deadline_at = None;
-                    }
-                }
+                self.drop_deadlines();
             }
             Event::EndRequested(cause) => self.ending = Some(cause.clone()),
             Event::ResultRecorded(result) => self.result = Some(result.clone()),
         }
         Ok(())
+    }
+
+    /// With the process nothing is held any more, so that in a strict run only a person's answer ends the wait. What a
+    /// form itself says about its time still holds.
+    fn drop_deadlines(&mut self) {
+        if self.spec.strict == Strict::Off {
+            return;
+        }
+        for interaction in self.interactions.iter_mut().filter(|interaction| interaction.is_open()) {
+            let own = match interaction.subject {
+                Subject::Form(id) => self.contracts.get(&id).and_then(|form| form.spec.timeout_seconds),
+                Subject::Turn | Subject::Approval(_) | Subject::Recovery(_) => None,
+            };
+            if own.is_none() {
+                interaction.deadline_at = None;
+            }
+        }
     }
 
     fn move_status(&mut self, from: RunStatus, to: RunStatus, trigger: RunTrigger) -> Result<(), String> {
@@ -221,11 +234,15 @@ impl Run {
         if to.is_terminal() || (to != RunStatus::Running && self.profile == Profile::Resumable) {
             self.process = None;
         }
+        if to.is_terminal() {
+            self.ending = None;
+        }
         Ok(())
     }
 
     fn start_turn(&mut self, attempt: u32, reason: TurnReason) {
         self.turn += 1;
+        self.turn_reason = Some(reason);
         self.interrupted = false;
         if attempt != self.attempt_number {
             self.attempt_number = attempt;
@@ -245,8 +262,9 @@ impl Run {
             Observation::Handle(handle) => self.handle = Some(handle.clone()),
             Observation::Process(process) => self.process = Some(*process),
             Observation::Usage(usage) => {
-                self.usage.input_tokens += usage.input_tokens;
-                self.usage.output_tokens += usage.output_tokens;
+                // The numbers are the agent's, and may be anything.
+                self.usage.input_tokens = self.usage.input_tokens.saturating_add(usage.input_tokens);
+                self.usage.output_tokens = self.usage.output_tokens.saturating_add(usage.output_tokens);
                 if let Some(cost) = usage.cost_usd {
                     *self.usage.cost_usd.get_or_insert(0.0) += cost;
                 }

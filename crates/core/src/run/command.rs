@@ -28,6 +28,8 @@ pub enum Command {
     EndTurn {
         /// The turn that ended.
         turn: u32,
+        /// What it showed last, in order.
+        observations: Vec<Observation>,
         /// How.
         end: TurnEnd,
     },
@@ -150,7 +152,7 @@ pub enum ContractReport {
 pub struct Known {
     /// What time it is.
     pub now: Timestamp,
-    /// Who holds the keys that the command [wants](Command::wants).
+    /// Who holds the keys that the command [wants](super::Run::wants).
     pub held: Vec<(ClaimKey, Holder)>,
 }
 

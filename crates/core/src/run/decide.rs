@@ -57,7 +57,10 @@ impl Run {
             Command::Create(_) => return Err(Refusal::RunExists(self.id)),
             Command::StartTurn => turn::start(&mut draft)?,
             Command::Observe { turn, observations } => turn::observe(&mut draft, *turn, observations)?,
-            Command::EndTurn { turn, end } => turn::end(&mut draft, *turn, end)?,
+            Command::EndTurn { turn, observations, end } => {
+                turn::observe(&mut draft, *turn, observations)?;
+                turn::end(&mut draft, *turn, end)?;
+            }
             Command::Reply(reply) => reply::reply(&mut draft, reply)?,
             Command::Expire(id) => expire::expire(&mut draft, *id)?,
             Command::Cancel(by) => cancel::cancel(&mut draft, by)?,

@@ -75,10 +75,13 @@ pub enum Refusal {
     /// The call waits for a person's yes.
     #[error("{0} is not approved")]
     NotApproved(ExecutionId),
+    /// The call was made, or may have been: it is never made a second time.
+    #[error("{0} was dispatched before")]
+    Dispatched(ExecutionId),
     /// What became of the call is known.
     #[error("what became of {0} is known: there is nothing to settle")]
     NothingToSettle(ExecutionId),
-    /// The run is about to end and takes no further turn.
+    /// The run is about to end: it takes no further turn and begins no further call.
     #[error("the run is about to end: its process is being ended")]
     Ending,
     /// The report comes from a turn that is over.
@@ -119,6 +122,7 @@ impl Refusal {
             | Self::Held(_)
             | Self::ContractExists(_)
             | Self::NotApproved(_)
+            | Self::Dispatched(_)
             | Self::NothingToSettle(_)
             | Self::Ending
             | Self::Stale { .. } => RefusalKind::Conflict,

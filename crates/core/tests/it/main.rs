@@ -1,6 +1,13 @@
-//! Tests of the core from outside, in one binary.
+//! What the core promises, tested through its public interface, in one binary.
 
+mod case;
+mod fcmp;
 mod geometry;
 mod ledger;
 mod machines;
+mod properties;
+mod rules;
 mod statechart;
+mod walk;
+mod watch;
+mod world;

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::interpret::Interpreter;
 use super::lines::{LINE_BYTES_MAX, Line, Lines};
 use super::log::Log;
-use crate::redact::Redactor;
+use crate::secrets::MaskStream;
 use crate::turn::Seen;
 
 /// What an attempt may print, stdout and stderr together.
@@ -70,7 +70,7 @@ pub(crate) struct Tap<'a, P> {
     pub(crate) over: &'a CancellationToken,
     pub(crate) log: Log,
     pub(crate) budget: &'a Budget,
-    pub(crate) redactor: Redactor,
+    pub(crate) masking: MaskStream,
 }
 
 impl<P: AsyncRead + Unpin> Tap<'_, P> {
@@ -81,7 +81,7 @@ impl<P: AsyncRead + Unpin> Tap<'_, P> {
             count = self.pipe.read(buffer) => count?,
             () = silence(self.over) => 0,
         };
-        let bytes = if count == 0 { self.redactor.finish() } else { self.redactor.push(&buffer[..count]) };
+        let bytes = if count == 0 { self.masking.finish() } else { self.masking.push(&buffer[..count]) };
         self.budget.spend(bytes.len())?;
         self.log.append(&bytes).await?;
         Ok((count > 0 || !bytes.is_empty()).then_some(bytes))

@@ -6,24 +6,24 @@ mod command;
 mod gemini;
 mod opencode;
 
-use serde::{Deserialize, Serialize};
+use adjourn_core::named;
 
 use super::profile::Profile;
 
-/// An agent whose command line is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Preset {
-    /// Claude Code, as `claude -p`.
-    Claude,
-    /// Codex, as `codex exec`.
-    Codex,
-    /// Gemini CLI, without its terminal.
-    Gemini,
-    /// OpenCode, as `opencode run`.
-    Opencode,
-    /// Any program: the prompt on stdin, the answer on stdout.
-    Command,
+named! {
+    /// An agent whose command line is known.
+    pub enum Preset {
+        /// Claude Code, as `claude -p`.
+        Claude = "claude",
+        /// Codex, as `codex exec`.
+        Codex = "codex",
+        /// Gemini CLI, without its terminal.
+        Gemini = "gemini",
+        /// OpenCode, as `opencode run`.
+        Opencode = "opencode",
+        /// Any program: the prompt on stdin, the answer on stdout.
+        Command = "command",
+    }
 }
 
 impl Preset {

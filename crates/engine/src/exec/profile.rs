@@ -2,20 +2,18 @@
 //!
 //! A profile is a table. One interpreter reads the output of every agent by it; a new agent is a new table and no code.
 
-use adjourn_core::ErrorCode;
-use serde::{Deserialize, Serialize};
+use adjourn_core::{ErrorCode, named};
 
-/// What an agent may do without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Permission {
-    /// Look, and change nothing.
-    ReadOnly,
-    /// Change what is in its workspace.
-    #[default]
-    Workspace,
-    /// Anything the user may.
-    Full,
+named! {
+    /// What an agent may do without asking.
+    pub enum Permission {
+        /// Look, and change nothing.
+        ReadOnly = "read_only",
+        /// Change what is in its workspace.
+        Workspace = "workspace",
+        /// Anything the user may.
+        Full = "full",
+    }
 }
 
 /// How an agent's program is called and understood.

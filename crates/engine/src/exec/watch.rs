@@ -13,7 +13,7 @@ use super::log::Log;
 use super::output::{Broken, Budget, Tail, Tap, show};
 use super::profile::Output;
 use super::used::Used;
-use crate::redact::Redactor;
+use crate::secrets::MaskStream;
 use crate::supervisor::{Exit, Supervised};
 use crate::turn::{Seen, Turn};
 
@@ -21,7 +21,7 @@ use crate::turn::{Seen, Turn};
 pub(crate) struct Unread {
     stdout: Log,
     stderr: Log,
-    redactor: Redactor,
+    masking: [MaskStream; 2],
     interpreter: Interpreter,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Read {
 }
 
 impl Unread {
-    pub(crate) async fn open(turn: &Turn, output: Output, redactor: Redactor) -> io::Result<Self> {
+    pub(crate) async fn open(turn: &Turn, output: Output) -> io::Result<Self> {
         let used_before = match &turn.handle {
             Some(handle) => Used::load(&turn.logs, handle).await,
             None => Used::default(),
@@ -44,7 +44,7 @@ impl Unread {
         Ok(Self {
             stdout: Log::open(&turn.logs, turn.attempt, OutputStream::Stdout).await?,
             stderr: Log::open(&turn.logs, turn.attempt, OutputStream::Stderr).await?,
-            redactor,
+            masking: [turn.masker.stream(), turn.masker.stream()],
             interpreter: Interpreter::new(output, turn.attempt, used_before),
         })
     }
@@ -57,7 +57,12 @@ pub(crate) async fn watch(
     prompt: &str,
     seen: &mpsc::Sender<Seen>,
 ) -> Result<Read, Broken> {
-    let Unread { stdout: stdout_log, stderr: stderr_log, redactor, mut interpreter } = unread;
+    let Unread {
+        stdout: stdout_log,
+        stderr: stderr_log,
+        masking: [stdout_masking, stderr_masking],
+        mut interpreter,
+    } = unread;
     show(seen, Seen::Fact(Observation::Process(supervised.process()))).await;
     let (stdin, stdout, stderr) =
         (supervised.stdin.take(), supervised.stdout.take(), supervised.stderr.take());
@@ -67,9 +72,8 @@ pub(crate) async fn watch(
     let mut tail = Tail::default();
     let budget = Budget::after(stdout_log.bytes_before + stderr_log.bytes_before);
     let over = CancellationToken::new();
-    let stdout =
-        Tap { pipe: stdout, log: stdout_log, redactor: redactor.clone(), budget: &budget, over: &over };
-    let stderr = Tap { pipe: stderr, log: stderr_log, redactor, budget: &budget, over: &over };
+    let stdout = Tap { pipe: stdout, log: stdout_log, masking: stdout_masking, budget: &budget, over: &over };
+    let stderr = Tap { pipe: stderr, log: stderr_log, masking: stderr_masking, budget: &budget, over: &over };
     let ended = async {
         let exit = supervised.wait().await?;
         over.cancel();

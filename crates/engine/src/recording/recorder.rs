@@ -135,6 +135,10 @@ impl Engine for Recorder {
         self.engine.can_resume(turn)
     }
 
+    fn is_installed(&self) -> bool {
+        self.engine.is_installed()
+    }
+
     fn probe(&self) -> BoxFuture<'_, Probe> {
         self.engine.probe()
     }

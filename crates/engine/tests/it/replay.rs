@@ -33,7 +33,7 @@ async fn recorded(stage: &Stage) -> PathBuf {
 }
 
 fn replay(path: &Path) -> Arc<ReplayEngine> {
-    Arc::new(ReplayEngine::open(path, Pace::AtOnce).unwrap())
+    Arc::new(ReplayEngine::open(path, Pace::Instant).unwrap())
 }
 
 fn last_handle(seen: &[Seen]) -> Option<String> {
@@ -167,9 +167,9 @@ fn a_broken_recording_is_refused_with_file_and_line() {
         (format!("{header}{ended}"), "line 2: turn 1 was never begun"),
         (format!("{header}{}{ended}\n{ended}", asked(1, 1)), "line 5: turn 1 has ended before"),
     ] {
-        let error = ReplayEngine::new("demo.jsonl", &text, Pace::AtOnce).unwrap_err();
+        let error = ReplayEngine::new("demo.jsonl", &text, Pace::Instant).unwrap_err();
         assert_eq!(error.to_string(), format!("the recording demo.jsonl, {expected}"));
     }
-    let missing = ReplayEngine::open(Path::new("/nowhere"), Pace::AtOnce).unwrap_err();
+    let missing = ReplayEngine::open(Path::new("/nowhere"), Pace::Instant).unwrap_err();
     assert!(matches!(missing, RecordingError::Io { .. }));
 }

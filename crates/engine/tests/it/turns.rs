@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use adjourn_core::{Observation, RunId};
+use adjourn_engine::secrets::Masker;
 use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, Preset, Seen, Turn};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -58,6 +59,7 @@ pub(crate) fn turn(stage: &Stage, prompt: &str) -> Turn {
         handle: None,
         workspace: stage.path().to_owned(),
         logs: stage.path().join("logs"),
+        masker: Masker::EMPTY,
     }
 }
 

@@ -1,6 +1,9 @@
 //! Decisions that are committed together.
 
-use adjourn_core::Item;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use adjourn_core::{Command, Create, Decided, Event, Item, Run, RunId, item};
 
 use super::{Answer, Request};
 
@@ -9,7 +12,7 @@ pub(super) struct Decision<T> {
     pub(super) request: Request<T>,
     /// What is told once it may be.
     pub(super) answer: Answer,
-    /// Where its item is in its batch; none where it changes nothing.
+    /// Which item of its batch it is part of; none where it changes nothing.
     pub(super) item: Option<usize>,
     /// How often it was decided again.
     pub(super) retries: u32,
@@ -27,25 +30,100 @@ impl<T> Decision<T> {
     }
 }
 
-/// Decisions in their order, and the items that they need committed.
+/// What is going to be one item: everything that was decided about one run at one moment.
+pub(super) struct Draft {
+    before: Option<Arc<Run>>,
+    create: Option<Box<Create>>,
+    events: Vec<Event>,
+    after: Arc<Run>,
+}
+
+impl Draft {
+    pub(super) fn new(before: Option<Arc<Run>>, command: &Command, decided: Decided) -> Self {
+        let create = match command {
+            Command::Create(create) => Some(Box::new(create.clone())),
+            _ => None,
+        };
+        Self { before, create, events: decided.events, after: Arc::new(decided.run) }
+    }
+
+    pub(super) fn after(&self) -> &Arc<Run> {
+        &self.after
+    }
+
+    pub(super) fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    fn into_item(self) -> Item {
+        item(self.before.as_deref(), self.create.as_deref(), &self.events, &self.after)
+    }
+}
+
+/// Decisions in their order, and what they need committed.
 pub(super) struct Batch<T> {
     pub(super) decisions: Vec<Decision<T>>,
-    pub(super) items: Vec<Item>,
-    /// How many items there are, also after they were handed out.
-    pub(super) item_count: usize,
+    drafts: Vec<Draft>,
+    /// The last draft of each run.
+    last: HashMap<RunId, usize>,
 }
 
 impl<T> Batch<T> {
     pub(super) fn new() -> Self {
-        Self { decisions: Vec::new(), items: Vec::new(), item_count: 0 }
+        Self { decisions: Vec::new(), drafts: Vec::new(), last: HashMap::new() }
     }
 
-    pub(super) fn push(&mut self, mut decision: Decision<T>, item: Option<Item>) {
-        decision.item = item.map(|item| {
-            self.items.push(item);
-            self.item_count += 1;
-            self.item_count - 1
-        });
+    /// Adds a decision that changes nothing.
+    pub(super) fn push(&mut self, decision: Decision<T>) {
         self.decisions.push(decision);
+    }
+
+    /// Adds a decision and what it changes. What follows from it at the same moment becomes part of the same item: one
+    /// row, one place in the index.
+    pub(super) fn push_with(&mut self, mut decision: Decision<T>, draft: Draft) {
+        let run_id = draft.after.id();
+        let index = match self.last.get(&run_id) {
+            Some(&index) if self.drafts[index].after.updated_at() == draft.after.updated_at() => {
+                let earlier = &mut self.drafts[index];
+                earlier.events.extend(draft.events);
+                earlier.after = draft.after;
+                index
+            }
+            Some(_) | None => {
+                self.drafts.push(draft);
+                self.last.insert(run_id, self.drafts.len() - 1);
+                self.drafts.len() - 1
+            }
+        };
+        decision.item = Some(index);
+        self.decisions.push(decision);
+    }
+
+    /// The items to commit.
+    pub(super) fn take_items(&mut self) -> Arc<[Item]> {
+        self.last.clear();
+        self.drafts.drain(..).map(Draft::into_item).collect()
+    }
+
+    /// Takes the decisions about some runs out, in their order, and what they need committed with them.
+    pub(super) fn take_out(&mut self, is_taken: impl Fn(&Decision<T>) -> bool) -> Vec<Decision<T>> {
+        let (taken, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.decisions).into_iter().partition(|decision| is_taken(decision));
+        let mut drafts: Vec<_> = std::mem::take(&mut self.drafts).into_iter().map(Some).collect();
+        self.last.clear();
+        let mut moved = HashMap::new();
+        for mut decision in kept {
+            if let Some(index) = decision.item {
+                // Several decisions can share a draft; the first of them moves it.
+                if let Some(draft) = drafts[index].take() {
+                    self.last.insert(draft.after.id(), self.drafts.len());
+                    moved.insert(index, self.drafts.len());
+                    self.drafts.push(draft);
+                }
+                decision.item = moved.get(&index).copied();
+            }
+            self.decisions.push(decision);
+        }
+        taken
     }
 }

@@ -32,7 +32,10 @@ pub(super) fn process_ended(draft: &mut Draft, loadable: bool) -> Result<(), Ref
         return end::complete(draft);
     }
     if draft.run.status == RunStatus::Running {
-        // The turn that it executed reports its own end.
+        // The turn that it executed reports its own end, after which no process stays.
+        if draft.run.stays() {
+            draft.emit(Event::ProcessLost);
+        }
         return Ok(());
     }
     if loadable && draft.run.handle.is_some() {

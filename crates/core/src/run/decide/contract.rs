@@ -6,14 +6,16 @@ use super::{Draft, Refusal};
 use crate::interaction::{By, Subject};
 use crate::{
     Actor, ContractAction, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode, Holder,
-    Outcome,
+    Outcome, reply,
 };
 
 /// Records an effect, and puts it to a person where one has to allow it.
 pub(super) fn request(draft: &mut Draft, request: &RequestContract) -> Result<(), Refusal> {
     super::turn::fence(&draft.run, request.turn)?;
+    begins_nothing_after_the_end(draft)?;
     let id = request.spec.execution_id;
-    record(draft, request.spec.clone())?;
+    // Only a person's edit is approved by its origin; whatever a turn asks for is not.
+    record(draft, ContractSpec { edited_from: None, ..request.spec.clone() })?;
     let (subject, question, asker) = match (&request.spec.action, &request.approval) {
         (ContractAction::EcsRequest(question), _) => (Subject::Form(id), question, Actor::EcsNode),
         (ContractAction::ToolCall(_), Some(question)) => (Subject::Approval(id), question, Actor::ToolNode),
@@ -29,11 +31,11 @@ pub(super) fn request(draft: &mut Draft, request: &RequestContract) -> Result<()
     Ok(())
 }
 
-/// In auto mode nobody fills in a form: it gets its default, or no answer at all.
+/// In auto mode nobody fills in a form: it gets its default, if that is an answer, or none at all.
 fn answer_alone(draft: &mut Draft, id: ExecutionId, question: &crate::Question) -> Result<(), Refusal> {
-    match &question.default {
+    match question.default.as_ref().and_then(|default| reply::check(question, default).ok()) {
         Some(default) => {
-            let result = ContractDetail::Result(default.clone());
+            let result = ContractDetail::Result(default);
             draft.step_contract(id, ContractTrigger::Succeed, Actor::AutoDecide, Some(result))
         }
         None => {
@@ -66,10 +68,18 @@ fn holder(draft: &Draft, spec: &ContractSpec) -> Option<Holder> {
     own.map(|contract| contract.claim(draft.run.id()).holder).or_else(|| others.cloned())
 }
 
+/// Whoever canceled a run may rely on it: from then on nothing more is done to the world.
+fn begins_nothing_after_the_end(draft: &Draft) -> Result<(), Refusal> {
+    if draft.run.ending.is_some() { Err(Refusal::Ending) } else { Ok(()) }
+}
+
 /// The call is made right after this commit.
 pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal> {
+    begins_nothing_after_the_end(draft)?;
     let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
     let trigger = match contract.status {
+        // After a crash in doubt an approved call waits as well: for what became of it, not for being made.
+        ContractStatus::Waiting if contract.dispatched_at.is_some() => return Err(Refusal::Dispatched(id)),
         ContractStatus::Waiting if !contract.approved => return Err(Refusal::NotApproved(id)),
         ContractStatus::Waiting => ContractTrigger::Resume,
         ContractStatus::Pending

@@ -24,11 +24,17 @@ pub(super) fn recover(draft: &mut Draft, survey: Survey) -> Result<(), Refusal> 
     if draft.run.stays() {
         draft.emit(Event::ProcessLost);
     }
-    match draft.run.status {
-        RunStatus::WaitingUser => draft.step(RunTrigger::RestartPreserveWaiting, Actor::Recovery),
-        RunStatus::Running => take_up(draft),
-        RunStatus::Queued | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled => Ok(()),
-    }
+    let calls = settle_calls(draft)?;
+    let trigger = match (draft.run.status, calls) {
+        (RunStatus::WaitingUser, _) => RunTrigger::RestartPreserveWaiting,
+        (RunStatus::Running, Calls::Known) => RunTrigger::RestartRequeued,
+        (RunStatus::Running, Calls::InDoubt) => RunTrigger::RestartNeedsInput,
+        // Its next turn waits for a slot as before, and at its end for the answers that are missing.
+        (RunStatus::Queued | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled, _) => {
+            return Ok(());
+        }
+    };
+    draft.step(trigger, Actor::Recovery)
 }
 
 /// Why the run cannot go on.
@@ -60,7 +66,8 @@ fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
             code: ErrorCode::SessionResumeFailed,
             message: "after a restart the agent does not know its conversation any more".to_owned(),
         }),
-        None if run.status != RunStatus::Running => Some(RunError {
+        // Only the first attempt can begin from nothing: every later one goes on in a conversation.
+        None if run.status != RunStatus::Running || run.attempt_number > 1 => Some(RunError {
             code: ErrorCode::SessionResumeFailed,
             message: "after a restart there is no handle to resume the conversation by".to_owned(),
         }),
@@ -71,14 +78,23 @@ fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
     }
 }
 
-/// Something of the current attempt may have had its effect, so that the turn must not simply begin again.
+/// Something may have had its effect, so that the turn must not simply begin again.
 fn was_dispatched(run: &Run) -> bool {
-    run.contracts()
-        .any(|contract| contract.attempt_number == run.attempt_number && contract.dispatched_at.is_some())
+    run.contracts().any(|contract| contract.dispatched_at.is_some())
 }
 
-/// The turn was cut off. Calls in flight are settled first: by a person, where they must not be repeated.
-fn take_up(draft: &mut Draft) -> Result<(), Refusal> {
+/// What is known of the calls that were in flight.
+#[derive(Clone, Copy)]
+enum Calls {
+    /// What became of each of them.
+    Known,
+    /// A person has to say what became of some.
+    InDoubt,
+}
+
+/// Settles the calls that nobody will report any more: by a person, where they must not be repeated. A run that waits or
+/// is queued can have some too, if its turn was over before they were.
+fn settle_calls(draft: &mut Draft) -> Result<Calls, Refusal> {
     let begun: Vec<_> = draft
         .run
         .contracts()
@@ -112,14 +128,12 @@ fn take_up(draft: &mut Draft) -> Result<(), Refusal> {
             | ContractStatus::Cancelled => {}
         }
     }
-    if in_doubt.is_empty() {
-        return draft.step(RunTrigger::RestartRequeued, Actor::Recovery);
-    }
+    let calls = if in_doubt.is_empty() { Calls::Known } else { Calls::InDoubt };
     for id in in_doubt {
         let question = draft.run.contract(id).map(recovery::question).ok_or(Refusal::UnknownContract(id))?;
         draft.open(Subject::Recovery(id), question);
     }
-    draft.step(RunTrigger::RestartNeedsInput, Actor::Recovery)
+    Ok(calls)
 }
 
 fn approved(run: &Run, id: crate::ExecutionId) -> bool {

@@ -16,9 +16,11 @@ pub(super) fn start(draft: &mut Draft) -> Result<(), Refusal> {
     if draft.run.ending.is_some() {
         return Err(Refusal::Ending);
     }
-    let answers: Vec<InteractionId> =
-        draft.run.unused_answers().map(|interaction| interaction.interaction_id).collect();
     let reason = reason(&draft.run);
+    // A turn that was cut off may not have seen the answers it was given, so it is given them again.
+    let repeated = if reason == TurnReason::GoOn { draft.run.turn_answers.clone() } else { Vec::new() };
+    let unused = draft.run.unused_answers().map(|interaction| interaction.interaction_id);
+    let answers: Vec<InteractionId> = repeated.into_iter().chain(unused).collect();
     let attempt = draft.run.attempt_number + u32::from(opens_an_attempt(&draft.run, reason));
     draft.emit(Event::TurnStarted { attempt, reason, answers });
     draft.step(RunTrigger::TurnStarted, Actor::Scheduler)
@@ -78,7 +80,8 @@ pub(super) fn observe(draft: &mut Draft, turn: u32, observations: &[Observation]
 pub(super) fn end(draft: &mut Draft, turn: u32, how: &TurnEnd) -> Result<(), Refusal> {
     fence(&draft.run, turn)?;
     if draft.run.ending.is_some() {
-        return end::complete(draft);
+        // A process that stays outlives its turn, and the run ends with the process.
+        return if draft.run.stays() { Ok(()) } else { end::complete(draft) };
     }
     let evidence = match how {
         TurnEnd::Completed(evidence) => evidence,
@@ -184,6 +187,10 @@ fn auto_decide(draft: &mut Draft, question: Question) -> Result<(), Refusal> {
     let waits_for = draft.run.open_interactions().next().map(|interaction| interaction.interaction_id);
     let Some(id) = waits_for else { return Ok(()) };
     draft.emit(Event::InteractionAnswered { id, response, action: None, by: By::AUTO_DECIDE, key: None });
+    if draft.run.status != RunStatus::WaitingUser {
+        // An answer that came in mid-turn has brought the run back to the queue, and takes this one along.
+        return Ok(());
+    }
     draft.step(RunTrigger::AutoDecided, Actor::AutoDecide)
 }
 

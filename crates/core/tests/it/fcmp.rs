@@ -1,0 +1,184 @@
+//! The stream and the journal of whole runs, as clients and disks see them.
+//!
+//! A changed snapshot is a changed promise: clients read the frames, and journals that were written once are read for
+//! ever. Additions are fine, everything else is not.
+
+#![allow(clippy::unwrap_used, reason = "what cannot go on has failed its test")]
+
+use std::collections::BTreeSet;
+
+use adjourn_core::{
+    Action, Command, ContractReport, Event, ExecutionMode, FrameType, Observation, OutputStream, Profile,
+    Question, RawRef, Record, RunSpec, Strict, Usage,
+};
+use insta::{assert_json_snapshot, assert_snapshot};
+use serde_json::json;
+
+use crate::case::{ASKS, Case, DONE, WRONG};
+
+/// What a run that pauses once may cost on disk, all of its journal together.
+const PAUSE_RUN_BYTES_MAX: usize = 1500;
+
+fn says(text: &str) -> Vec<Observation> {
+    vec![Observation::Message { text: text.to_owned(), raw: None }]
+}
+
+fn pause_run() -> Case {
+    let mut run = Case::with(ExecutionMode::Interactive, |spec| {
+        *spec = RunSpec { skill: Some("choose".to_owned()), ..RunSpec::new("claude", spec.execution_mode) };
+    });
+    run.starts_with_handle().shows(says("Which one?")).ends(ASKS).waits(60);
+    run.answers(1, "the blue one").starts().shows(says("It is done.")).ends(DONE);
+    run
+}
+
+fn approval_with_edit() -> Case {
+    let mut run = Case::interactive();
+    run.starts_with_handle();
+    run.asks_to_send("ann");
+    let reply = run.reply(1, json!({"to": "bob"}), Some(Action::Edit));
+    let edited = reply.edited_id;
+    run.suspends().does(Command::Reply(reply)).starts().dispatches(edited);
+    run.reports(edited, ContractReport::Succeeded(json!({"sent": true}))).ends(DONE);
+    run
+}
+
+fn auto_decision() -> Case {
+    let mut run = Case::auto();
+    run.starts_with_handle().ends(r#"{"ask_user": 5}"#).starts().ends(DONE);
+    run
+}
+
+fn expired_question() -> Case {
+    let mut run = Case::with(ExecutionMode::Interactive, |spec| spec.strict = Strict::Off);
+    run.starts_with_handle();
+    run.asks_form(Question::open_text("What?"), None);
+    run.suspends().waits(100).expires(1).starts().ends(DONE);
+    run
+}
+
+fn repair() -> Case {
+    let mut run = Case::auto();
+    run.starts().shows(says(WRONG)).ends_checked(WRONG).shows(says(DONE)).ends_checked(DONE);
+    run
+}
+
+fn restart_in_doubt() -> Case {
+    let mut run = Case::with(ExecutionMode::Auto, |spec| spec.profile = Profile::StickyProcess);
+    run.starts_with_process();
+    run.sends("ann");
+    run.restarts().restarts().answers(1, json!({"value": "happened", "note": "it is in her inbox"}));
+    run.starts().ends(DONE);
+    run
+}
+
+fn cancel() -> Case {
+    let mut run = Case::with(ExecutionMode::Interactive, |spec| spec.profile = Profile::StickyProcess);
+    run.starts_with_process();
+    run.asks_to_send("ann");
+    run.suspends().cancels().process_ends();
+    run
+}
+
+fn failed_run() -> Case {
+    let mut run = Case::interactive();
+    let raw = Some(RawRef { attempt: 1, stream: OutputStream::Stdout, from: 0, to: 12 });
+    run.starts().shows(vec![
+        Observation::Reasoning { text: "Hm.".to_owned(), raw },
+        Observation::ToolCall { name: "read".to_owned(), detail: json!({"path": "a"}), raw },
+        Observation::CommandExecution { command: "ls".to_owned(), detail: json!({"exit": 0}), raw },
+        Observation::Usage(Usage { input_tokens: 10, output_tokens: 2, cost_usd: Some(0.25) }),
+    ]);
+    let id = run.sends("ann");
+    run.reports(id, ContractReport::Lost("the connection broke".to_owned())).breaks();
+    let (note, by) = (Some("it bounced".to_owned()), adjourn_core::By::USER);
+    run.does(Command::SettleContract { id, happened: false, note, by });
+    run
+}
+
+/// Every run of this file, with its name.
+fn all() -> [(&'static str, Case); 8] {
+    [
+        ("pause_run", pause_run()),
+        ("approval_with_edit", approval_with_edit()),
+        ("auto_decision", auto_decision()),
+        ("expired_question", expired_question()),
+        ("repair", repair()),
+        ("restart_in_doubt", restart_in_doubt()),
+        ("cancel", cancel()),
+        ("failed_run", failed_run()),
+    ]
+}
+
+fn payloads(run: &Case) -> Vec<String> {
+    let entries = &run.world.journal.entries[&run.id];
+    entries.iter().map(|entry| String::from_utf8(entry.payload.clone()).unwrap()).collect()
+}
+
+#[test]
+fn the_streams_are_what_clients_were_promised() {
+    for (name, run) in all() {
+        assert_json_snapshot!(format!("stream_{name}"), run.frames());
+    }
+}
+
+#[test]
+fn the_journals_are_what_was_written_before() {
+    for (name, run) in all() {
+        assert_snapshot!(format!("journal_{name}"), payloads(&run).join("\n"));
+    }
+}
+
+#[test]
+fn a_run_that_pauses_once_is_small_on_disk() {
+    let bytes: usize = payloads(&pause_run()).iter().map(String::len).sum();
+    println!("a run that pauses once takes {bytes} bytes of journal");
+    assert!(bytes < PAUSE_RUN_BYTES_MAX, "{bytes} bytes");
+}
+
+#[test]
+fn every_type_of_frame_is_in_one_of_the_streams() {
+    let seen: BTreeSet<_> = all().iter().flat_map(|(_, run)| run.frames()).map(|frame| frame.kind).collect();
+    assert_eq!(seen, FrameType::ALL.iter().copied().collect());
+}
+
+#[test]
+fn every_kind_of_event_is_in_one_of_the_journals() {
+    let runs = all();
+    let entries = runs.iter().flat_map(|(_, run)| &run.world.journal.entries[&run.id]);
+    let events = entries.flat_map(|entry| Record::of(entry).unwrap().events);
+    let seen: BTreeSet<_> = events.map(|event| kind(&event)).collect();
+    assert_eq!(seen, (0..KINDS).collect());
+}
+
+/// How many kinds there are: one more than the greatest number below.
+const KINDS: usize = 23;
+
+/// Numbers the kinds of events. A new one gets the next number here, and a run above that shows it.
+fn kind(event: &Event) -> usize {
+    match event {
+        Event::Created(_) => 0,
+        Event::StatusChanged { error: None, .. } => 1,
+        Event::StatusChanged { error: Some(_), .. } => 2,
+        Event::TurnStarted { .. } => 3,
+        Event::Observed(Observation::Handle(_)) => 4,
+        Event::Observed(Observation::Process(_)) => 5,
+        Event::Observed(Observation::Message { .. }) => 6,
+        Event::Observed(Observation::Reasoning { .. }) => 7,
+        Event::Observed(Observation::ToolCall { .. }) => 8,
+        Event::Observed(Observation::CommandExecution { .. }) => 9,
+        Event::Observed(Observation::Usage(_)) => 10,
+        Event::RepairStarted { .. } => 11,
+        Event::Warned(_) => 12,
+        Event::InteractionOpened { .. } => 13,
+        Event::InteractionAnswered { .. } => 14,
+        Event::InteractionExpired { .. } => 15,
+        Event::InteractionWithdrawn { .. } => 16,
+        Event::ContractCreated(_) => 17,
+        Event::ContractChanged { .. } => 18,
+        Event::ContractSettled { .. } => 19,
+        Event::ProcessLost => 20,
+        Event::EndRequested(_) => 21,
+        Event::ResultRecorded(_) => 22,
+    }
+}

@@ -1,0 +1,9 @@
+//! The rules of runs, one test each.
+
+mod approvals;
+mod attempts;
+mod contracts;
+mod deadlines;
+mod endings;
+mod questions;
+mod restarts;

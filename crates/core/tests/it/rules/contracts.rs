@@ -1,0 +1,110 @@
+//! Contracts: recorded first, made once, and never twice where that cannot be undone.
+
+use adjourn_core::{
+    Command, ContractReport, ContractSpec, ContractStatus, ExecutionMode, KeyScope, Outcome, Refusal,
+    RunStatus,
+};
+use serde_json::json;
+
+use crate::case::{Case, DONE};
+
+#[test]
+fn an_irreversible_call_is_refused_while_another_one_may_happen_or_has() {
+    let mut run = Case::interactive();
+    run.starts();
+    let call = run.requests(run.send("ann"));
+    assert!(matches!(run.try_request(run.send("ann"), None), Err(Refusal::Held(_))));
+    run.dispatches(call).reports(call, ContractReport::Succeeded(json!("sent")));
+    let refused = run.try_request(run.send("ann"), None).unwrap_err();
+    let expected = format!("the same irreversible call was made by {call} of {}, or may have been", run.id);
+    assert_eq!(refused.to_string(), expected);
+}
+
+#[test]
+fn what_is_known_not_done_may_be_tried_again() {
+    for report in [ContractReport::Failed("no".to_owned()), ContractReport::Rejected("never".to_owned())] {
+        let mut run = Case::interactive();
+        run.starts();
+        let call = run.sends("ann");
+        run.reports(call, report);
+        assert_ne!(run.sends("ann"), call);
+    }
+}
+
+#[test]
+fn a_lost_result_holds_the_key_until_a_person_settles_it() {
+    for happened in [true, false] {
+        let mut run = Case::interactive();
+        run.starts();
+        let call = run.sends("ann");
+        run.reports(call, ContractReport::Lost("timeout".to_owned()));
+        assert_eq!(run.contract(call).outcome, Outcome::Unknown);
+        assert!(run.try_request(run.send("ann"), None).is_err());
+        let by = adjourn_core::By::USER;
+        run.does(Command::SettleContract { id: call, happened, note: None, by });
+        assert_eq!(run.try_request(run.send("ann"), None).is_err(), happened);
+    }
+}
+
+#[test]
+fn a_reversible_call_whose_result_is_lost_has_simply_failed() {
+    let mut run = Case::interactive();
+    run.starts();
+    let call = run.requests(ContractSpec { irreversible: false, ..run.send("ann") });
+    run.dispatches(call).reports(call, ContractReport::Lost("timeout".to_owned()));
+    let contract = run.contract(call);
+    assert_eq!((contract.status, &contract.outcome), (ContractStatus::Failed, &Outcome::Known));
+}
+
+#[test]
+fn a_key_reaches_as_far_as_its_scope() {
+    for (scope, reaches) in [(KeyScope::Run, false), (KeyScope::Skill, true), (KeyScope::Global, true)] {
+        let skilled = |spec: &mut adjourn_core::RunSpec| spec.skill = Some("mailer".to_owned());
+        let mut run = Case::with(ExecutionMode::Auto, skilled);
+        run.starts();
+        run.requests(ContractSpec { scope: run.run().scope(scope), ..run.send("ann") });
+        run.creates(2, ExecutionMode::Auto, skilled).unwrap();
+        run.starts();
+        let spec = ContractSpec { scope: run.run().scope(scope), ..run.send("ann") };
+        assert_eq!(run.try_request(spec, None).is_err(), reaches, "{scope}");
+    }
+}
+
+#[test]
+fn what_is_done_once_per_run_is_done_once_per_chain_of_runs() {
+    let mut run = Case::interactive();
+    run.starts();
+    let call = run.sends("ann");
+    run.reports(call, ContractReport::Succeeded(json!("sent"))).ends(DONE);
+    let continued = adjourn_core::Continued { run_id: run.id, root: run.id, handle: None };
+    run.creates(2, ExecutionMode::Auto, |spec| spec.continues = Some(continued)).unwrap();
+    run.starts();
+    assert!(matches!(run.try_request(run.send("ann"), None), Err(Refusal::Held(_))));
+}
+
+#[test]
+fn a_contract_that_ended_takes_nothing_more() {
+    let mut run = Case::interactive();
+    run.starts();
+    let id = run.sends("ann");
+    run.reports(id, ContractReport::Succeeded(json!("sent")));
+    for command in [
+        Command::DispatchContract(id),
+        Command::ReportContract { id, report: ContractReport::Failed("no".to_owned()) },
+    ] {
+        assert!(run.tries(command).is_err());
+    }
+    assert_eq!(run.contract(id).result, Some(json!("sent")));
+    assert_eq!(run.status(), RunStatus::Running);
+}
+
+#[test]
+fn a_number_in_the_arguments_reads_back_to_the_last_bit() {
+    let mut run = Case::interactive();
+    run.starts();
+    // Read back carelessly, it is its neighbour, and the call another one.
+    let mut spec = run.send("ann");
+    let adjourn_core::ContractAction::ToolCall(call) = &mut spec.action else { unreachable!() };
+    call.arguments = json!({"amount": 122.416_294_033_786_58_f64, "rate": 3.152_074_5e-300});
+    run.requests(spec);
+}

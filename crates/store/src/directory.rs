@@ -1,0 +1,64 @@
+//! The directory that holds everything.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::Error;
+
+/// Makes sure that `dir` is a directory, and that it is still there after a power cut if it was made now.
+pub(crate) fn prepare(dir: &Path) -> Result<(), Error> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    let make = || {
+        fs::create_dir_all(dir)?;
+        match dir.canonicalize()?.parent() {
+            Some(parent) => File::open(parent)?.sync_all(),
+            None => Ok(()),
+        }
+    };
+    make().map_err(|error| unusable(dir, &error))
+}
+
+/// What is wrong with a directory, and what would be right.
+pub(crate) fn unusable(dir: &Path, error: &io::Error) -> Error {
+    let problem = match error.kind() {
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            "it, or something above it, is a file: give the path of a directory".to_owned()
+        }
+        ErrorKind::PermissionDenied => {
+            "permission denied: give a directory that this user can write to".to_owned()
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            "the file system is read-only: give a directory that can be written to".to_owned()
+        }
+        ErrorKind::NotFound => "there is no such directory".to_owned(),
+        _ => error.to_string(),
+    };
+    Error::Directory { path: dir.to_owned(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+    use std::path::Path;
+
+    use super::unusable;
+
+    fn check(kind: ErrorKind, expected: &str) {
+        let message = unusable(Path::new("/data"), &Error::from(kind)).to_string();
+        assert_eq!(message, format!("cannot use /data as data directory: {expected}"));
+    }
+
+    #[test]
+    fn each_problem_says_what_would_be_right() {
+        check(ErrorKind::PermissionDenied, "permission denied: give a directory that this user can write to");
+        check(
+            ErrorKind::ReadOnlyFilesystem,
+            "the file system is read-only: give a directory that can be written to",
+        );
+        check(ErrorKind::NotADirectory, "it, or something above it, is a file: give the path of a directory");
+        check(ErrorKind::StorageFull, "no storage space");
+    }
+}

@@ -1,0 +1,116 @@
+//! Who owns a data directory.
+//!
+//! One process at a time, by an advisory lock on a file in it. The kernel lets go of the lock when its holder dies,
+//! however it dies, so a file that was left behind never keeps anybody out. What is written in the file is only for
+//! the message that the second one gets.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use adjourn_core::Timestamp;
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+
+use crate::Error;
+use crate::directory;
+
+const FILE_NAME: &str = "adjourn.lock";
+
+/// What is read of somebody else's lock file: a path and a few words fit.
+const OWNER_BYTES_MAX: u64 = 512;
+
+/// The ownership of a data directory, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the ownership of `dir`, or says who has it.
+    pub(crate) fn take(dir: &Path) -> Result<Self, Error> {
+        let path = dir.join(FILE_NAME);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|error| directory::unusable(dir, &error))?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                return Err(Error::Owned { path: dir.to_owned(), owner: owner(&mut file) });
+            }
+            Err(error) => return Err(directory::unusable(dir, &error.into())),
+        }
+        // The lock is ours whether or not the note about it can be written: a full disk must not keep us out.
+        let _ = file.set_len(0).and_then(|()| file.write_all(introduction().as_bytes()));
+        Ok(Self { _file: file })
+    }
+}
+
+/// Who we are, for whoever comes second.
+///
+/// Only the name of the program and its first argument, where that is a word: the others may be a prompt or a secret.
+fn introduction() -> String {
+    let mut arguments = std::env::args();
+    let program = arguments.next().unwrap_or_default();
+    let program = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let command = arguments.next().filter(|word| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'));
+    let command = command.map(|word| format!(" {word}")).unwrap_or_default();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = Timestamp::from_millis(i64::try_from(now.as_millis()).unwrap_or(i64::MAX));
+    format!("process {} ({program}{command}) since {now}\n", std::process::id())
+}
+
+fn owner(file: &mut File) -> String {
+    let mut text = String::new();
+    let read = file.take(OWNER_BYTES_MAX).read_to_string(&mut text);
+    match text.lines().next() {
+        Some(line) if read.is_ok() && line.starts_with("process ") => line.escape_debug().to_string(),
+        // It was locked but not yet, or never, written.
+        _ => "another process".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{FILE_NAME, Lock};
+    use crate::Error;
+
+    #[test]
+    fn the_second_owner_is_told_who_the_first_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Lock::take(dir.path()).unwrap();
+        let error = Lock::take(dir.path()).unwrap_err();
+        assert!(matches!(error, Error::Owned { .. }));
+        let message = error.to_string();
+        let us = format!("is in use by process {} (adjourn_store", std::process::id());
+        assert!(message.contains(&us), "{message}");
+        assert!(message.contains(" since 2"), "{message}");
+        drop(first);
+        Lock::take(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn what_a_dead_owner_left_behind_keeps_nobody_out() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(FILE_NAME), "process 1 (init) since ever\n").unwrap();
+        Lock::take(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn an_unreadable_note_does_not_hide_that_there_is_an_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let _lock = Lock::take(dir.path()).unwrap();
+        for note in [&b""[..], b"\xff\xfe", b"hello"] {
+            fs::write(dir.path().join(FILE_NAME), note).unwrap();
+            let message = Lock::take(dir.path()).unwrap_err().to_string();
+            assert!(message.contains("is in use by another process"), "{message}");
+        }
+    }
+}

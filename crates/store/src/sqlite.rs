@@ -1,0 +1,149 @@
+//! The embedded store: one SQLite database in a data directory.
+
+mod codec;
+mod open;
+mod problem;
+mod read;
+mod readers;
+mod runs;
+mod sql;
+mod write;
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use adjourn_core::{
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, StreamId,
+};
+use tokio::sync::watch;
+
+use crate::feed::Feed;
+use crate::lock::Lock;
+use crate::{After, Error, OpenCursor, Outcome, RunFilter, Store, directory};
+
+use readers::Readers;
+use write::Writer;
+
+const DATABASE_NAME: &str = "adjourn.db";
+
+/// A journal in a SQLite database.
+///
+/// One process owns a data directory and writes. Others may read it meanwhile, see [`SqliteStore::open_reader`].
+#[derive(Debug)]
+pub struct SqliteStore {
+    /// None in a store that can only read.
+    writer: Option<Mutex<Writer>>,
+    readers: Readers,
+    feed: Feed,
+    /// Held until the connections above are closed: fields are dropped in this order.
+    _lock: Option<Lock>,
+}
+
+impl SqliteStore {
+    /// Opens the journal in `dir` as its owner, making both where they are missing.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        directory::prepare(dir)?;
+        let lock = Lock::take(dir)?;
+        let path = dir.join(DATABASE_NAME);
+        let writer = Writer::new(open::writer(&path)?)?;
+        Ok(Self {
+            feed: Feed::new(writer.head()),
+            writer: Some(Mutex::new(writer)),
+            readers: Readers::new(path),
+            _lock: Some(lock),
+        })
+    }
+
+    /// Opens the journal in `dir` for reading, whether or not somebody owns it.
+    ///
+    /// Such a store refuses every commit, and its watches do not change: it sees what others commit when it is asked.
+    pub fn open_reader(dir: &Path) -> Result<Self, Error> {
+        let path = dir.join(DATABASE_NAME);
+        if let Err(error) = std::fs::metadata(&path) {
+            let missing = Error::Directory {
+                path: dir.to_owned(),
+                problem: format!("there is no journal in it ({DATABASE_NAME} is missing)"),
+            };
+            let is_missing = error.kind() == std::io::ErrorKind::NotFound && dir.is_dir();
+            return Err(if is_missing { missing } else { directory::unusable(dir, &error) });
+        }
+        let readers = Readers::new(path);
+        let head = read::head(&*readers.lend()?)?;
+        Ok(Self { writer: None, readers, feed: Feed::new(head), _lock: None })
+    }
+}
+
+impl Store for SqliteStore {
+    fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
+        let Some(writer) = &self.writer else {
+            let problem = "it was opened for reading only".to_owned();
+            return Err(Error::Failed { doing: "commit", problem });
+        };
+        // A panic in a commit is an assertion about the batch: its transaction was rolled back on the way out.
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = writer.head();
+        let outcomes = writer.commit(batch)?;
+        let head = writer.head();
+        if head > before {
+            // Still under the lock, so that what is announced never goes back.
+            let accepted = batch.iter().zip(&outcomes).filter_map(|(item, outcome)| match outcome {
+                Outcome::Accepted { position } => Some((item.stream, *position)),
+                Outcome::Refused(_) => None,
+            });
+            self.feed.publish(head, accepted);
+        }
+        Ok(outcomes)
+    }
+
+    fn read(&self, stream: StreamId, after: After, limit: usize) -> Result<Vec<Entry>, Error> {
+        read::stream(&*self.readers.lend()?, stream, after, limit)
+    }
+
+    fn read_all(&self, position: u64, limit: usize) -> Result<Vec<Entry>, Error> {
+        read::everything(&*self.readers.lend()?, position, limit)
+    }
+
+    fn head(&self) -> Result<u64, Error> {
+        read::head(&*self.readers.lend()?)
+    }
+
+    fn watch(&self) -> watch::Receiver<u64> {
+        self.feed.watch()
+    }
+
+    fn watch_stream(&self, stream: StreamId) -> watch::Receiver<u64> {
+        self.feed.watch_stream(stream, || {
+            // If this fails, so will the reading that follows, and that says why. Watching needs only the changes.
+            let last = self.readers.lend().and_then(|reader| read::stream_position(&reader, stream));
+            last.unwrap_or(0)
+        })
+    }
+
+    fn run(&self, id: RunId) -> Result<Option<RunRow>, Error> {
+        runs::one(&*self.readers.lend()?, id)
+    }
+
+    fn runs(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunRow>, Error> {
+        runs::list(&*self.readers.lend()?, filter, limit)
+    }
+
+    fn open_interactions(
+        &self,
+        after: Option<OpenCursor>,
+        limit: usize,
+    ) -> Result<Vec<OpenInteraction>, Error> {
+        read::open_interactions(&*self.readers.lend()?, after, limit)
+    }
+
+    fn deadlines(&self, limit: usize) -> Result<Vec<OpenInteraction>, Error> {
+        read::deadlines(&*self.readers.lend()?, limit)
+    }
+
+    fn contract(&self, id: ExecutionId) -> Result<Option<ContractRow>, Error> {
+        read::contract(&*self.readers.lend()?, id)
+    }
+
+    fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
+        read::holder(&*self.readers.lend()?, key)
+    }
+}

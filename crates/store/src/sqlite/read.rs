@@ -1,0 +1,233 @@
+//! Reading entries, and the rows that are found by one key.
+
+use adjourn_core::{
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, OpenInteraction, StreamId, Timestamp,
+};
+use rusqlite::{Connection, Params, Row, Statement, params};
+
+use super::codec::{
+    bound, contract_status_of, damaged, execution_key, execution_of, run_key, run_of, stream_key, stream_of,
+};
+use super::problem::while_doing;
+use super::sql;
+use crate::{After, Error, OpenCursor};
+
+const READ: &str = "be read";
+
+/// Runs a query and reads every row.
+pub(super) fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    of: impl Fn(&Row<'_>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    let failed = while_doing(READ);
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query(params).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(of(row)?);
+    }
+    Ok(found)
+}
+
+/// A column, or the damage that it is not what was written.
+pub(super) fn column<T: rusqlite::types::FromSql>(row: &Row<'_>, index: usize) -> Result<T, Error> {
+    row.get(index).map_err(while_doing(READ))
+}
+
+/// A column that counts something.
+pub(super) fn count_column(row: &Row<'_>, index: usize) -> Result<u64, Error> {
+    u64::try_from(column::<i64>(row, index)?).map_err(|_| damaged("a count is negative".to_owned()))
+}
+
+/// A column that holds bytes, without copying them.
+pub(super) fn bytes_column<'r>(row: &'r Row<'_>, index: usize) -> Result<&'r [u8], Error> {
+    let value = row.get_ref(index).map_err(while_doing(READ))?;
+    value.as_blob().map_err(|error| damaged(format!("column {index}: {error}")))
+}
+
+pub(super) fn head(connection: &Connection) -> Result<u64, Error> {
+    let sql = "SELECT coalesce(max(position), 0) FROM entries";
+    let found = all(connection, sql, [], |row| count_column(row, 0))?;
+    Ok(found.first().copied().unwrap_or(0))
+}
+
+/// The position of the last event of a stream; 0 when there is none.
+pub(super) fn stream_position(connection: &Connection, stream: StreamId) -> Result<u64, Error> {
+    let sql = "SELECT position FROM entries WHERE stream = ?1 ORDER BY seq DESC LIMIT 1";
+    let found = all(connection, sql, [stream_key(stream)], |row| count_column(row, 0))?;
+    Ok(found.first().copied().unwrap_or(0))
+}
+
+pub(super) fn stream(
+    connection: &Connection,
+    stream: StreamId,
+    after: After,
+    limit: usize,
+) -> Result<Vec<Entry>, Error> {
+    let seq = match after {
+        After::Seq(seq) => seq,
+        After::Frame(frame) => seq_before_frame(connection, stream, frame)?,
+    };
+    let sql = "SELECT position, stream, seq, frame, events, at, payload FROM entries \
+               WHERE stream = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let entries = all(connection, sql, params![stream_key(stream), bound(seq), bound(limit)], entry)?;
+    check_stream(seq, &entries)?;
+    Ok(entries)
+}
+
+/// The place of the last entry of `stream` that ends with `frame` or before it; 0 when there is none.
+///
+/// Frames never go back along a stream, so this is a search by halves: 20 seeks for a million entries, where an index
+/// of its own would be written with every commit.
+fn seq_before_frame(connection: &Connection, stream: StreamId, frame: u64) -> Result<u64, Error> {
+    let key = stream_key(stream);
+    let place = |row: &Row<'_>| Ok((count_column(row, 0)?, count_column(row, 1)?));
+    let next = "SELECT seq, frame FROM entries WHERE stream = ?1 AND seq > ?2 ORDER BY seq LIMIT 1";
+    // Entries up to `low` end with `frame` or before it; those that end after `high` do not.
+    let mut low = 0;
+    let mut high = all(connection, sql::STREAM_HEAD, [key], place)?.first().map_or(0, |&(seq, _)| seq);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match all(connection, next, params![key, bound(middle)], place)?.first() {
+            Some(&(seq, ends)) if ends <= frame => low = seq,
+            Some(_) | None => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+pub(super) fn everything(connection: &Connection, position: u64, limit: usize) -> Result<Vec<Entry>, Error> {
+    let sql = "SELECT position, stream, seq, frame, events, at, payload FROM entries \
+               WHERE position > ?1 ORDER BY position LIMIT ?2";
+    let entries = all(connection, sql, params![bound(position), bound(limit)], entry)?;
+    for pair in entries.windows(2) {
+        if pair[1].position - u64::from(pair[1].events) < pair[0].position {
+            return Err(damage_at(&pair[1], "it overlaps the one before it"));
+        }
+    }
+    Ok(entries)
+}
+
+fn entry(row: &Row<'_>) -> Result<Entry, Error> {
+    let entry = Entry {
+        position: count_column(row, 0)?,
+        stream: stream_of(bytes_column(row, 1)?)?,
+        seq: count_column(row, 2)?,
+        last_frame: count_column(row, 3)?,
+        events: column(row, 4)?,
+        at: Timestamp::from_millis(column(row, 5)?),
+        payload: bytes_column(row, 6)?.to_owned(),
+    };
+    let events = u64::from(entry.events);
+    if events == 0 {
+        return Err(damage_at(&entry, "it has no events"));
+    }
+    if entry.seq < events || entry.position < entry.seq {
+        return Err(damage_at(&entry, "it has more events than there are places for"));
+    }
+    Ok(entry)
+}
+
+/// That the entries of a stream which follow `seq` follow it, and each other, without a gap.
+fn check_stream(seq: u64, entries: &[Entry]) -> Result<(), Error> {
+    let mut before: Option<&Entry> = None;
+    for entry in entries {
+        let begins = entry.seq - u64::from(entry.events);
+        let follows = match before {
+            // A cursor may point into the middle of an entry.
+            None => begins <= seq,
+            Some(before) => begins == before.seq && entry.last_frame >= before.last_frame,
+        };
+        if !follows {
+            return Err(damage_at(entry, "it does not follow the one before it"));
+        }
+        before = Some(entry);
+    }
+    Ok(())
+}
+
+fn damage_at(entry: &Entry, what: &str) -> Error {
+    damaged(format!("the entry of {} at position {}: {what}", entry.stream, entry.position))
+}
+
+/// The columns that [`open_interaction`] reads.
+const OPEN_COLUMNS: &str = "run, interaction, created_at, deadline_at, question";
+
+pub(super) fn open_interactions(
+    connection: &Connection,
+    after: Option<OpenCursor>,
+    limit: usize,
+) -> Result<Vec<OpenInteraction>, Error> {
+    let limit = bound(limit);
+    match after {
+        None => {
+            let sql = format!(
+                "SELECT {OPEN_COLUMNS} FROM open_interactions ORDER BY created_at, run, interaction LIMIT ?1"
+            );
+            all(connection, &sql, [limit], open_interaction)
+        }
+        Some(OpenCursor { created_at, run_id, interaction_id }) => {
+            let sql = format!(
+                "SELECT {OPEN_COLUMNS} FROM open_interactions WHERE (created_at, run, interaction) > (?1, ?2, ?3) \
+                 ORDER BY created_at, run, interaction LIMIT ?4"
+            );
+            let params = params![created_at.millis(), run_key(run_id), interaction_id.0, limit];
+            all(connection, &sql, params, open_interaction)
+        }
+    }
+}
+
+pub(super) fn deadlines(connection: &Connection, limit: usize) -> Result<Vec<OpenInteraction>, Error> {
+    let sql = format!(
+        "SELECT {OPEN_COLUMNS} FROM open_interactions WHERE deadline_at IS NOT NULL \
+         ORDER BY deadline_at, run, interaction LIMIT ?1"
+    );
+    all(connection, &sql, [bound(limit)], open_interaction)
+}
+
+fn open_interaction(row: &Row<'_>) -> Result<OpenInteraction, Error> {
+    let run_id = run_of(bytes_column(row, 0)?)?;
+    let interaction_id = InteractionId(column(row, 1)?);
+    let question: String = column(row, 4)?;
+    Ok(OpenInteraction {
+        run_id,
+        interaction_id,
+        question: serde_json::from_str(&question)
+            .map_err(|error| damaged(format!("question {interaction_id} of {run_id}: {error}")))?,
+        created_at: Timestamp::from_millis(column(row, 2)?),
+        deadline_at: column::<Option<i64>>(row, 3)?.map(Timestamp::from_millis),
+    })
+}
+
+pub(super) fn contract(connection: &Connection, id: ExecutionId) -> Result<Option<ContractRow>, Error> {
+    let sql = "SELECT run, status, unknown FROM contracts WHERE id = ?1";
+    let found = all(connection, sql, [execution_key(id)], |row| {
+        Ok(ContractRow {
+            execution_id: id,
+            run_id: run_of(bytes_column(row, 0)?)?,
+            status: contract_status_of(column(row, 1)?)?,
+            unknown: column(row, 2)?,
+        })
+    })?;
+    Ok(found.first().copied())
+}
+
+pub(super) fn holder(connection: &Connection, key: &ClaimKey) -> Result<Option<Holder>, Error> {
+    let mut statement = connection.prepare_cached(sql::HOLDER).map_err(while_doing(READ))?;
+    holder_with(&mut statement, key)
+}
+
+/// Asks with a statement that is already compiled: a commit asks often.
+pub(super) fn holder_with(statement: &mut Statement<'_>, key: &ClaimKey) -> Result<Option<Holder>, Error> {
+    let failed = while_doing(READ);
+    let mut rows = statement.query([&key.scope, &key.key]).map_err(&failed)?;
+    let Some(row) = rows.next().map_err(&failed)? else { return Ok(None) };
+    let execution: Option<Vec<u8>> = column(row, 1)?;
+    Ok(Some(Holder {
+        run_id: run_of(bytes_column(row, 0)?)?,
+        execution_id: execution.as_deref().map(execution_of).transpose()?,
+        digest: column(row, 2)?,
+    }))
+}

@@ -1,0 +1,340 @@
+//! Committing a batch.
+//!
+//! Everything that can refuse an item is looked at before the first of its rows is written. So a refused item has
+//! nothing to take back, and no item needs a savepoint of its own.
+
+use adjourn_core::{
+    Change, Claim, ClaimKey, ContractRow, Holder, Item, OpenInteraction, RunRow, StreamId, Timestamp,
+};
+use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
+
+use super::codec::{contract_status_code, count, execution_key, run_key, run_status_code, stream_key};
+use super::problem::while_doing;
+use super::{read, sql};
+use crate::{Conflict, Error, Outcome};
+
+const COMMIT: &str = "commit";
+
+/// The one connection that writes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    connection: Connection,
+    /// The position of the last durable event.
+    head: u64,
+}
+
+impl Writer {
+    pub(super) fn new(connection: Connection) -> Result<Self, Error> {
+        let head = read::head(&connection)?;
+        Ok(Self { connection, head })
+    }
+
+    pub(super) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Makes a batch durable, or leaves everything as it was.
+    pub(super) fn commit(&mut self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
+        let committed = self.transaction(batch);
+        if committed.is_err() {
+            self.forget_what_failed();
+        }
+        committed
+    }
+
+    fn transaction(&mut self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
+        let failed = while_doing(COMMIT);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+        let mut writing = Writing::new(&transaction, self.head).map_err(&failed)?;
+        let outcomes = batch.iter().map(|item| writing.item(item)).collect::<Result<_, Error>>()?;
+        let head = writing.head;
+        drop(writing);
+        transaction.commit().map_err(&failed)?;
+        self.head = head;
+        Ok(outcomes)
+    }
+
+    /// Empties the log, as far as that is possible now.
+    ///
+    /// When a sync fails, the batch is rolled back but its pages may be in the log, and would count as committed if the
+    /// process died before the next commit overwrote them. If this fails too, the next commit does it.
+    fn forget_what_failed(&self) {
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    }
+}
+
+/// A transaction that is being written.
+struct Writing<'c> {
+    /// The position of the last event so far.
+    head: u64,
+    stream_head: CachedStatement<'c>,
+    put_entry: CachedStatement<'c>,
+    touch_run: CachedStatement<'c>,
+    move_run: CachedStatement<'c>,
+    put_run: CachedStatement<'c>,
+    put_label: CachedStatement<'c>,
+    open_interaction: CachedStatement<'c>,
+    close_interaction: CachedStatement<'c>,
+    put_contract: CachedStatement<'c>,
+    holder: CachedStatement<'c>,
+    put_claim: CachedStatement<'c>,
+    release: CachedStatement<'c>,
+}
+
+/// Where a stream ends.
+#[derive(Default)]
+struct StreamHead {
+    seq: u64,
+    frame: u64,
+}
+
+impl<'c> Writing<'c> {
+    fn new(connection: &'c Connection, head: u64) -> rusqlite::Result<Self> {
+        Ok(Self {
+            head,
+            stream_head: connection.prepare_cached(sql::STREAM_HEAD)?,
+            put_entry: connection.prepare_cached(sql::PUT_ENTRY)?,
+            touch_run: connection.prepare_cached(sql::TOUCH_RUN)?,
+            move_run: connection.prepare_cached(sql::MOVE_RUN)?,
+            put_run: connection.prepare_cached(sql::PUT_RUN)?,
+            put_label: connection.prepare_cached(sql::PUT_LABEL)?,
+            open_interaction: connection.prepare_cached(sql::OPEN_INTERACTION)?,
+            close_interaction: connection.prepare_cached(sql::CLOSE_INTERACTION)?,
+            put_contract: connection.prepare_cached(sql::PUT_CONTRACT)?,
+            holder: connection.prepare_cached(sql::HOLDER)?,
+            put_claim: connection.prepare_cached(sql::PUT_CLAIM)?,
+            release: connection.prepare_cached(sql::RELEASE)?,
+        })
+    }
+
+    fn item(&mut self, item: &Item) -> Result<Outcome, Error> {
+        assert!(item.events >= 1, "an item of {} has no events", item.stream);
+        let before = self.stream_head(item.stream)?;
+        if before.seq != item.expected_seq {
+            return Ok(Outcome::Refused(Conflict::Seq { actual: before.seq }));
+        }
+        if let Some(conflict) = self.claim_conflict(&item.changes)? {
+            return Ok(Outcome::Refused(conflict));
+        }
+        if item.last_frame < before.frame {
+            // Either what is stored is wrong or what is to be stored. Written, it would be found by nobody's cursor.
+            let problem = format!(
+                "{} ends with frame {}, and is to go back to {}",
+                item.stream, before.frame, item.last_frame
+            );
+            return Err(Error::Damaged { problem });
+        }
+        self.write(item).map_err(while_doing(COMMIT))?;
+        Ok(Outcome::Accepted { position: self.head })
+    }
+
+    fn stream_head(&mut self, stream: StreamId) -> Result<StreamHead, Error> {
+        let failed = while_doing(COMMIT);
+        let mut rows = self.stream_head.query([stream_key(stream)]).map_err(&failed)?;
+        match rows.next().map_err(&failed)? {
+            Some(row) => {
+                Ok(StreamHead { seq: read::count_column(row, 0)?, frame: read::count_column(row, 1)? })
+            }
+            None => Ok(StreamHead::default()),
+        }
+    }
+
+    /// The first key that is claimed and held by somebody else, as far as the changes before it leave it held.
+    fn claim_conflict(&mut self, changes: &[Change]) -> Result<Option<Conflict>, Error> {
+        // What this item itself makes of the keys: few, so a list.
+        let mut changed: Vec<(&ClaimKey, Option<&Holder>)> = Vec::new();
+        for change in changes {
+            match change {
+                Change::Claimed(Claim { key, holder }) => {
+                    let own = changed.iter().rev().find(|(other, _)| *other == key);
+                    let held = match own {
+                        Some((_, held)) => held.cloned(),
+                        None => read::holder_with(&mut self.holder, key)?,
+                    };
+                    if let Some(held) = held.filter(|held| held != holder) {
+                        return Ok(Some(Conflict::Claimed { key: key.clone(), holder: held }));
+                    }
+                    changed.push((key, Some(holder)));
+                }
+                Change::Released(key) => changed.push((key, None)),
+                Change::Run(_)
+                | Change::InteractionOpened(_)
+                | Change::InteractionClosed(..)
+                | Change::Contract(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn write(&mut self, item: &Item) -> rusqlite::Result<()> {
+        let events = u64::from(item.events);
+        self.head += events;
+        self.put_entry.execute(params![
+            count(self.head),
+            stream_key(item.stream),
+            count(item.expected_seq + events),
+            count(item.last_frame),
+            item.events,
+            item.at.millis(),
+            item.payload,
+        ])?;
+        for change in &item.changes {
+            match change {
+                Change::Run(row) => self.run(item, row)?,
+                Change::InteractionOpened(open) => self.interaction(open)?,
+                Change::InteractionClosed(run, id) => {
+                    self.close_interaction.execute(params![run_key(*run), id.0])?;
+                }
+                Change::Contract(row) => self.contract(row)?,
+                Change::Claimed(claim) => self.claim(claim)?,
+                Change::Released(ClaimKey { scope, key }) => {
+                    self.release.execute([scope, key])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, item: &Item, row: &RunRow) -> rusqlite::Result<()> {
+        assert!(
+            item.stream == StreamId::Run(row.run_id),
+            "an item of {} changes the row of {}",
+            item.stream,
+            row.run_id
+        );
+        let id = run_key(row.run_id);
+        let status = run_status_code(row.status);
+        let changing =
+            params![id, status, row.attempt_number, row.error_code, count(row.seq), row.updated_at.millis(),];
+        let is_there = item.expected_seq > 0
+            && (self.touch_run.execute(changing)? == 1 || self.move_run.execute(changing)? == 1);
+        if is_there {
+            return Ok(());
+        }
+        let labels = if row.labels.is_empty() { None } else { Some(json(&row.labels)?) };
+        self.put_run.execute(params![
+            id,
+            status,
+            row.attempt_number,
+            row.error_code,
+            count(row.seq),
+            row.updated_at.millis(),
+            row.skill,
+            row.engine,
+            row.priority,
+            row.created_at.millis(),
+            labels,
+        ])?;
+        for (key, value) in &row.labels {
+            self.put_label.execute(params![key, value, id])?;
+        }
+        Ok(())
+    }
+
+    fn interaction(&mut self, open: &OpenInteraction) -> rusqlite::Result<()> {
+        self.open_interaction.execute(params![
+            run_key(open.run_id),
+            open.interaction_id.0,
+            open.created_at.millis(),
+            open.deadline_at.map(Timestamp::millis),
+            json(&open.question)?,
+        ])?;
+        Ok(())
+    }
+
+    fn contract(&mut self, row: &ContractRow) -> rusqlite::Result<()> {
+        self.put_contract.execute(params![
+            execution_key(row.execution_id),
+            run_key(row.run_id),
+            contract_status_code(row.status),
+            row.unknown,
+        ])?;
+        Ok(())
+    }
+
+    fn claim(&mut self, Claim { key, holder }: &Claim) -> rusqlite::Result<()> {
+        self.put_claim.execute(params![
+            key.scope,
+            key.key,
+            run_key(holder.run_id),
+            holder.execution_id.map(execution_key),
+            holder.digest,
+        ])?;
+        Ok(())
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use adjourn_core::Change;
+
+    use super::super::{open, read};
+    use super::Writer;
+    use crate::conformance::items::{Script, paused_run, run_id, with};
+    use crate::{After, Error};
+
+    #[test]
+    fn a_full_disk_refuses_whole_batches_until_there_is_room_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        // What SQLite does when the disk is full, at a size that we choose.
+        let room = |writer: &Writer, pages: u32| {
+            let sql = format!("PRAGMA max_page_count = {pages}");
+            writer.connection.query_row(&sql, [], |_| Ok(())).unwrap();
+        };
+        room(&writer, 40);
+        let mut runs = 0;
+        let error = loop {
+            match writer.commit(&paused_run(runs)) {
+                Ok(_) => runs += 1,
+                Err(error) => break error,
+            }
+        };
+        let expected = "the journal cannot commit: database or disk is full (SQLite code 13)";
+        assert_eq!(error.to_string(), expected);
+        assert!(runs > 0);
+        for _ in 0..3 {
+            assert!(writer.commit(&paused_run(runs)).is_err());
+            assert_eq!(writer.head(), runs * 10);
+            assert_eq!(read::head(&writer.connection).unwrap(), runs * 10);
+            let half = read::stream(&writer.connection, run_id(runs).into(), After::START, 9).unwrap();
+            assert_eq!(half, []);
+        }
+        room(&writer, 1000);
+        writer.commit(&paused_run(runs)).unwrap();
+        assert_eq!(writer.head(), (runs + 1) * 10);
+    }
+
+    #[test]
+    fn a_frame_that_goes_back_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        let mut run = Script::run(1);
+        writer.commit(&[run.next(1, 5, "five")]).unwrap();
+        let mut back = run.next(1, 0, "four");
+        back.last_frame = 4;
+        let error = writer.commit(&[back]).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+        assert_eq!(writer.head(), 1);
+    }
+
+    #[test]
+    fn a_batch_that_breaks_an_invariant_panics_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        let other = Script::run(2).row.unwrap();
+        let empty = Script::run(3).next(0, 0, "no events");
+        for broken in [with(Script::run(1).next(1, 1, "not its row"), Change::Run(other)), empty] {
+            let batch = [Script::run(4).next(1, 1, "fine"), broken];
+            let commit = std::panic::AssertUnwindSafe(|| writer.commit(&batch));
+            assert!(std::panic::catch_unwind(commit).is_err());
+            assert_eq!(read::head(&writer.connection).unwrap(), 0);
+        }
+        writer.commit(&[Script::run(4).next(1, 1, "fine")]).unwrap();
+    }
+}

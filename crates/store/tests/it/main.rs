@@ -1,0 +1,12 @@
+//! The SQLite store, from the outside.
+
+// Clippy takes functions that tests share for code that is not a test.
+#![allow(clippy::unwrap_used)]
+
+mod bad_input;
+mod bench;
+mod child;
+mod conformance;
+mod decider;
+mod faults;
+mod kill;
