@@ -1,5 +1,6 @@
 //! The command line: the options that every command takes, and one module for each command.
 
+mod bench;
 mod statechart;
 
 use clap::{Args, Parser, Subcommand};
@@ -28,12 +29,14 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bench(bench::Options),
     Statechart(statechart::Statechart),
 }
 
 /// Runs the command that was asked for. Wrong use that clap cannot see comes back as a [`clap::Error`].
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
+        Command::Bench(options) => bench::run(&options, cli.global.json),
         Command::Statechart(command) => command.run(&cli.global),
     }
 }

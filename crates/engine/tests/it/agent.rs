@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use adjourn_engine::supervisor::{Agent, Supervisor};
 
 /// How long a test waits for what has to happen. Much longer than it takes: it is only reached by a failure.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The name of the variable that marks all processes of a test's agent.
 const MARK: &str = "ADJOURN_TEST_MARK";
