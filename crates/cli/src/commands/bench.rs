@@ -12,12 +12,12 @@ use adjourn_core::{
 };
 use adjourn_runtime::still::StillDesk;
 use adjourn_runtime::{Driver, Runtime, Slots, SystemClock};
-use adjourn_store::SqliteStore;
+use adjourn_store::{SqliteStore, Store};
 use anyhow::{Context, Result};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use self::figures::Figures;
+use self::figures::{Figures, Measured};
 
 /// Measure how many runs that pause once this machine can take
 ///
@@ -66,11 +66,12 @@ async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
         replies.extend(client??);
     }
     let took = started.elapsed();
+    let events = store.head()?;
     let commits = threads.committed().batches();
     drop(runtime);
     tokio::task::spawn_blocking(move || threads.join()).await?;
     drop(store);
-    Figures::new(options.runs, took, replies, commits, dir)
+    Figures::new(Measured { runs: options.runs, took, replies, commits, events }, dir)
 }
 
 /// Takes one run after the other through its life. Gives back how long each took from its reply to its end.

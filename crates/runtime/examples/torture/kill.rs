@@ -24,7 +24,8 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn from_arguments(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let mut options = Self { kills: 100, runs: 400, seed: u64::from(clock.subsec_nanos()) };
+        // A hundred lives of half a second each, in which a release build finishes some forty runs.
+        let mut options = Self { kills: 100, runs: 4500, seed: u64::from(clock.subsec_nanos()) };
         while let Some(name) = arguments.next() {
             let value = arguments.next().and_then(|value| value.parse().ok());
             let value: u64 = value.ok_or_else(|| format!("`{name}` takes a number"))?;
