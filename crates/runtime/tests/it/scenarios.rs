@@ -1,0 +1,4 @@
+//! The acceptance list, driven through the real service. See `docs/scenarios.md`.
+
+mod il;
+mod rt;
