@@ -2,3 +2,4 @@
 
 mod il;
 mod rt;
+mod xx;

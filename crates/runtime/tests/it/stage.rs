@@ -5,6 +5,7 @@
 
 mod actor;
 mod agent;
+pub(crate) mod child;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -67,18 +68,26 @@ impl Stage {
 
     /// With these settings, besides the engine and the skill of all tests.
     pub(crate) fn with(settings: &str) -> Self {
-        let stage = Self::closed(settings);
+        let stage = Self::closed(settings, "");
+        stage.open();
+        stage
+    }
+
+    /// With these settings of the engine.
+    pub(crate) fn with_engine(settings: &str) -> Self {
+        let stage = Self::closed("", settings);
         stage.open();
         stage
     }
 
     /// Everything in its place, and nobody at work yet.
-    pub(crate) fn closed(settings: &str) -> Self {
+    fn closed(settings: &str, of_engine: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         agent::install(folder.path());
         // Some moment; what the tests do with it is adding.
         let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
-        Self { folder, clock, settings: settings.to_owned(), open: RefCell::new(None) }
+        let settings = agent::settings(folder.path(), settings, of_engine);
+        Self { folder, clock, settings, open: RefCell::new(None) }
     }
 
     /// Lets a service work on the data directory.
@@ -118,8 +127,7 @@ impl Stage {
     }
 
     pub(crate) fn config(&self) -> Config {
-        let text = agent::settings(self.path(), &self.settings);
-        Config::parse(&self.path().join("adjourn.toml"), &text, &BTreeMap::new()).unwrap()
+        Config::parse(&self.path().join("adjourn.toml"), &self.settings, &BTreeMap::new()).unwrap()
     }
 
     /// A handle to the service. Whoever keeps it keeps the service from closing.

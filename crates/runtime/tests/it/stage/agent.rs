@@ -50,13 +50,13 @@ pub(super) fn install(folder: &Path) {
 }
 
 /// The configuration of a stage in `folder`.
-pub(super) fn settings(folder: &Path, more: &str) -> String {
+pub(super) fn settings(folder: &Path, more: &str, of_engine: &str) -> String {
     let (folder, agent) = (folder.display(), folder.join("agent"));
     let agent = agent.display();
     format!(
         "skills = [\"skills\"]\n{more}\n\
          [engines.{ENGINE}]\nkind = \"exec\"\npreset = \"command\"\ncommand = [\"{agent}\"]\n\
-         env = {{ {MARK} = \"{folder}\" }}\n"
+         env = {{ {MARK} = \"{folder}\" }}\n{of_engine}\n"
     )
 }
 
