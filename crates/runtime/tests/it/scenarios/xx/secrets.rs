@@ -64,6 +64,30 @@ fn xx_15_secrets_of_environment_and_input_are_neither_stored_nor_shown() {
     hides_database(&stage.data());
 }
 
+#[test]
+fn xx_15_a_secret_that_comes_in_pieces_is_not_shown_to_who_watches() {
+    let settings = "[engines.streaming]\nkind = \"exec\"\npreset = \"gemini\"\ncommand = [\"./agent\"]";
+    let stage = Stage::with(settings);
+    let input = json!({ "api_key": "first half c0reOfTheInput" });
+    let run = stage.start(json!({ "engine": "streaming", "input": input }));
+    let mut watching = stage.service().driver().deltas();
+    let piece = |text: &str| json!({ "type": "message", "role": "assistant", "content": text }).to_string();
+    let events = [
+        json!({ "type": "init", "session_id": "s1" }).to_string(),
+        piece("The key is first half c0re"),
+        piece("OfTheInput."),
+        json!({ "type": "result", "status": "success", "stats": {} }).to_string(),
+    ];
+    run.turn(1).says(&events.join("\n"));
+    run.waits();
+    let mut shown = String::new();
+    while let Ok(delta) = watching.try_recv() {
+        shown.push_str(&delta.text);
+    }
+    assert_eq!(shown, "The key is ⟦masked⟧.");
+    assert_eq!(run.state().interactions()[0].question.prompt, "The key is ⟦masked⟧.");
+}
+
 /// All of the database, whatever SQLite made of it.
 fn hides_database(data: &Path) {
     let files = fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
