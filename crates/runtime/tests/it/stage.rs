@@ -24,7 +24,7 @@ use adjourn_store::{Store, Threads};
 use serde_json::{Value, json};
 
 pub(crate) use actor::{Actor, answer, refusal};
-pub(crate) use agent::{SKILL, ask, done};
+pub(crate) use agent::done;
 
 /// How long a test waits for what has to happen. Much longer than it takes: it is only reached by a failure.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,7 +43,9 @@ impl Clock for HandClock {
 
 /// A data directory, and the service that works on it.
 pub(crate) struct Stage {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    /// What removes the folder in the end, where it is ours.
+    temporary: Option<tempfile::TempDir>,
     clock: Arc<HandClock>,
     settings: String,
     open: RefCell<Option<Open>>,
@@ -68,26 +70,36 @@ impl Stage {
 
     /// With these settings, besides the engine and the skill of all tests.
     pub(crate) fn with(settings: &str) -> Self {
-        let stage = Self::closed(settings, "");
-        stage.open();
-        stage
+        Self::configured(settings, "")
     }
 
     /// With these settings of the engine.
     pub(crate) fn with_engine(settings: &str) -> Self {
-        let stage = Self::closed("", settings);
+        Self::configured("", settings)
+    }
+
+    fn configured(settings: &str, of_engine: &str) -> Self {
+        let mut stage = Self::closed(agent::STEERED);
+        stage.settings = agent::settings(stage.path(), settings, of_engine);
         stage.open();
         stage
     }
 
-    /// Everything in its place, and nobody at work yet.
-    fn closed(settings: &str, of_engine: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        agent::install(folder.path());
+    /// Everything in its place, with this script for an agent, and nobody at work yet.
+    pub(crate) fn closed(script: &str) -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        agent::install(temporary.path(), script);
+        let mut stage = Self::at(temporary.path());
+        stage.temporary = Some(temporary);
+        stage
+    }
+
+    /// A stage that another process has built.
+    pub(crate) fn at(folder: &Path) -> Self {
         // Some moment; what the tests do with it is adding.
         let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
-        let settings = agent::settings(folder.path(), settings, of_engine);
-        Self { folder, clock, settings, open: RefCell::new(None) }
+        let settings = agent::settings(folder, "", "");
+        Self { folder: folder.to_owned(), temporary: None, clock, settings, open: RefCell::new(None) }
     }
 
     /// Lets a service work on the data directory.
@@ -118,7 +130,7 @@ impl Stage {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     /// The data directory.

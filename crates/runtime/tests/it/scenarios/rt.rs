@@ -8,7 +8,7 @@ use adjourn_core::{
 };
 use serde_json::{Value, json};
 
-use crate::stage::{Actor, Stage, ask};
+use crate::stage::{Actor, Stage};
 
 /// What the stream of a run shows that asks once and is answered by a person.
 const PAUSED_ONCE: [&str; 9] = [
@@ -281,7 +281,7 @@ fn rt_10_a_queued_run_survives_a_restart_without_a_word() {
     first.turn(1);
     let queued = stage.start(json!({}));
     stage.restart();
-    first.turn(2).says(&ask("Which database?"));
+    first.turn(2).asks("Which database?");
     first.waits();
     queued.turn(1).finishes("done");
     queued.ends();

@@ -2,5 +2,6 @@
 
 mod cancels;
 mod failures;
+mod kill;
 mod replies;
 mod secrets;

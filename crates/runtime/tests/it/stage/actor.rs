@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use adjourn_core::fcmp::Header;
 use adjourn_core::{
-    By, Entry, ErrorCode, Event, Frame, FrameType, Interaction, InteractionId, Record, Refusal, Run, RunId,
+    By, Entry, ErrorCode, Frame, FrameType, Interaction, InteractionId, Record, Refusal, Run, RunId,
     RunStatus, StreamId,
 };
 use adjourn_runtime::{Denied, ReplyRequest, ServiceError};
@@ -118,7 +118,7 @@ impl<'a> Actor<'a> {
         self.reply_with(Some(InteractionId(id)), response.into(), None)
     }
 
-    /// Answers with an idempotency key.
+    /// Answers the first question with an idempotency key.
     pub(crate) fn reply_keyed(&self, response: &str, key: &str) -> Result<Arc<Run>, ServiceError> {
         self.reply_with(Some(InteractionId(1)), response.into(), Some(key))
     }
@@ -158,12 +158,6 @@ impl<'a> Actor<'a> {
     pub(crate) fn changes(&self) -> Vec<String> {
         let frames = self.frames();
         frames.iter().filter(|frame| frame.kind == FrameType::StateChanged).map(in_short).collect()
-    }
-
-    /// All facts about the run.
-    pub(crate) fn events(&self) -> Vec<Event> {
-        let entries = self.stage.store().read(self.id.into(), After::START, usize::MAX).unwrap();
-        entries.iter().flat_map(|entry| Record::of(entry).unwrap().events).collect()
     }
 }
 

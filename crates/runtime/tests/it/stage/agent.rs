@@ -17,7 +17,7 @@ pub(crate) const SKILL: &str = "survey";
 const MARK: &str = "ADJOURN_TEST_MARK";
 
 /// Each time it is started it counts its turns, writes its prompt to `prompt.N`, waits for `does.N` and does that.
-const SCRIPT: &str = r#"#!/bin/sh
+pub(super) const STEERED: &str = r#"#!/bin/sh
 turn=$(($(cat turns 2>/dev/null || echo 0) + 1))
 echo $turn >turns
 cat >prompt.part
@@ -26,8 +26,7 @@ until [ -e does.$turn ]; do sleep 0.01; done
 . ./does.$turn
 "#;
 
-const FILES: [(&str, &str); 4] = [
-    ("agent", SCRIPT),
+const FILES: [(&str, &str); 3] = [
     (
         "skills/survey/SKILL.md",
         "---\nname: survey\ndescription: Asks people.\n---\nAsk, and say what they answered.\n",
@@ -39,9 +38,9 @@ const FILES: [(&str, &str); 4] = [
     ),
 ];
 
-/// Puts the agent and its skill into `folder`.
-pub(super) fn install(folder: &Path) {
-    for (path, text) in FILES {
+/// Puts an agent and its skill into `folder`.
+pub(super) fn install(folder: &Path, script: &str) {
+    for (path, text) in FILES.into_iter().chain([("agent", script)]) {
         let file = folder.join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
