@@ -186,16 +186,18 @@ impl Inner {
     /// Writes down what an engine shows, as it shows it. What it shows right at its end comes back.
     async fn relay(&self, run: &Run, masker: &Masker, mut seen: mpsc::Receiver<Seen>) -> Vec<Observation> {
         let mut batch = Vec::new();
+        // Over all deltas of a message: a secret may be cut anywhere.
+        let mut writing = masker.stream();
         while seen.recv_many(&mut batch, FACTS_AT_ONCE).await > 0 {
             let mut observations = Vec::new();
             for seen in batch.drain(..) {
                 match seen {
-                    Seen::Fact(observation) => observations.push(masked(masker, observation)),
-                    Seen::Delta(text) => {
-                        // Nobody may be watching.
-                        let text = masker.text(&text).into();
-                        let _ = self.deltas.send(Delta { run_id: run.id(), text });
+                    Seen::Fact(observation) => {
+                        let mut written = std::mem::replace(&mut writing, masker.stream());
+                        self.show(run.id(), written.finish());
+                        observations.push(masked(masker, observation));
                     }
+                    Seen::Delta(text) => self.show(run.id(), writing.push(text.as_bytes())),
                 }
             }
             if seen.is_closed() && seen.is_empty() {
@@ -207,6 +209,14 @@ impl Inner {
             }
         }
         Vec::new()
+    }
+
+    fn show(&self, run_id: RunId, written: Vec<u8>) {
+        if !written.is_empty() {
+            let text = String::from_utf8_lossy(&written).into();
+            // Nobody may be watching.
+            let _ = self.deltas.send(Delta { run_id, text });
+        }
     }
 
     /// What the last message of a turn shows.
