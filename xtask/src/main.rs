@@ -1,4 +1,4 @@
-//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|ci`.
+//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|recordings|ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -13,6 +13,7 @@ mod ledger;
 mod licences;
 mod metadata;
 mod purity;
+mod recordings;
 mod repo;
 mod test;
 #[cfg(test)]
@@ -41,6 +42,8 @@ enum Verb {
     Ledger(ledger::Options),
     /// Install the real agents that the tests drive, and say where they are
     Agents(agents::Options),
+    /// Record the runs that the example skills carry again, with real agents and a scripted model
+    Recordings(recordings::Options),
     /// Run all that a change has to pass
     Ci,
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Verb::Bench(options) => bench::run(&options),
         Verb::Ledger(options) => ledger::run(&options),
         Verb::Agents(options) => agents::run(&options),
+        Verb::Recordings(options) => recordings::run(&options),
         Verb::Ci => ci::run(),
     };
     // Not returned from `main`, which would print a backtrace where `RUST_BACKTRACE` is set: these are for people.

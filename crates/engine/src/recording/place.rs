@@ -57,7 +57,7 @@ impl<'a> Renaming<'a> {
         let mut fact = fact.clone();
         match &mut fact {
             Observation::Message { text, .. } | Observation::Reasoning { text, .. } => {
-                *text = self.text(text)
+                *text = self.text(text);
             }
             Observation::ToolCall { name: what, detail, .. }
             | Observation::CommandExecution { command: what, detail, .. } => {
