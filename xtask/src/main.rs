@@ -1,4 +1,4 @@
-//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|torture|ci`.
+//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|recordings|torture|ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -13,6 +13,7 @@ mod ledger;
 mod licences;
 mod metadata;
 mod purity;
+mod recordings;
 mod repo;
 mod test;
 #[cfg(test)]
@@ -44,6 +45,8 @@ enum Verb {
     Agents(agents::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
+    /// Record the runs that the example skills carry again, with real agents and a scripted model
+    Recordings(recordings::Options),
     /// Run all that a change has to pass
     Ci,
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Verb::Ledger(options) => ledger::run(&options),
         Verb::Agents(options) => agents::run(&options),
         Verb::Torture(options) => torture::run(&options),
+        Verb::Recordings(options) => recordings::run(&options),
         Verb::Ci => ci::run(),
     };
     // Not returned from `main`, which would print a backtrace where `RUST_BACKTRACE` is set: these are for people.
