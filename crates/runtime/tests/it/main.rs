@@ -3,6 +3,8 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod faults;
 mod path_of_a_run;
+mod queue;
 mod scenarios;
 mod stage;
