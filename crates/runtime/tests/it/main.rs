@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod examples;
+mod faults;
 mod path_of_a_run;
+mod queue;
 mod scenarios;
 mod stage;

@@ -23,7 +23,7 @@ use adjourn_runtime::{Clock, Service, ServiceError};
 use adjourn_store::{Store, Threads};
 use serde_json::{Value, json};
 
-pub(crate) use actor::{Actor, answer, refusal};
+pub(crate) use actor::{Actor, Turn, answer, refusal};
 pub(crate) use agent::done;
 
 /// How long a test waits for what has to happen. Much longer than it takes: it is only reached by a failure.

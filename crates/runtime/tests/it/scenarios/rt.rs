@@ -275,15 +275,18 @@ fn dispatch_irreversible_call(stage: &Stage, run: &Actor<'_>) {
 }
 
 #[test]
-fn rt_10_a_queued_run_survives_a_restart_without_a_word() {
+fn rt_10_a_queued_run_survives_a_restart_without_a_word_or_fails_with_one() {
     let stage = Stage::with_slots(1);
     let first = stage.start(json!({}));
     first.turn(1);
-    let queued = stage.start(json!({}));
-    stage.restart();
-    first.turn(2).asks("Which database?");
-    first.waits();
+    let [queued, lost] = [(); 2].map(|()| stage.start(json!({})));
+    stage.close();
+    fs::remove_dir_all(stage.data().join(format!("runs/{}/work", lost.id))).unwrap();
+    stage.open();
+    first.cancel().unwrap();
     queued.turn(1).finishes("done");
     queued.ends();
+    lost.ends();
     assert_eq!(queued.changes(), ["queued → running: turn.started", "running → succeeded: turn.succeeded"]);
+    assert_eq!(lost.changes(), ["queued → failed: restart.reconcile_failed"]);
 }

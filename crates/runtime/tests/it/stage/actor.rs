@@ -162,6 +162,14 @@ impl<'a> Actor<'a> {
 }
 
 impl Turn {
+    /// Waits for the turn of the agent that works in `folder`.
+    pub(crate) fn at(folder: PathBuf, number: u32) -> Self {
+        let file = folder.join(format!("prompt.{number}"));
+        let prompt =
+            until(&format!("turn {number} in {}", folder.display()), || fs::read_to_string(&file).ok());
+        Self { folder, number, prompt }
+    }
+
     /// Lets the agent do this, in the words of a shell.
     pub(crate) fn does(&self, script: &str) {
         let part = self.folder.join("does.part");
