@@ -1,5 +1,6 @@
 //! The command line: the options that every command takes, and one module for each command.
 
+mod bench;
 mod cancel;
 mod engines;
 mod events;
@@ -53,6 +54,7 @@ enum Command {
     Engines(engines::Engines),
     Skills(skills::Skills),
     Prune(prune::Prune),
+    Bench(bench::Options),
     Statechart(statechart::Statechart),
 }
 
@@ -102,6 +104,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),
+        Command::Bench(options) => bench::run(&options, global.json).map(|()| Exit::Done),
         Command::Statechart(command) => command.run(&global),
     }
 }

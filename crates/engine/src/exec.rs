@@ -6,6 +6,7 @@
 //!
 //! This engine is **not** for agents that stay between turns: each turn is a process tree that is gone when it ends.
 
+mod call;
 mod ending;
 mod interpret;
 mod lines;
@@ -15,41 +16,29 @@ mod presets;
 mod probe;
 mod profile;
 mod used;
+mod watch;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::fmt;
 
-use adjourn_core::{ErrorCode, Observation, OutputStream, ResumesBy};
+use adjourn_core::{ErrorCode, Observation, ResumesBy};
 use futures::future::BoxFuture;
-use tokio::io::AsyncWriteExt;
-use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 pub use log::log_file;
 pub use presets::Preset;
 pub use profile::Permission;
 
-use crate::environment::Environment;
-use crate::program;
 use crate::supervisor::{Agent, Supervised, Supervisor};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 use ending::{Ending, failed};
-use interpret::Interpreter;
-use log::Log;
-use output::{Broken, Budget, OUTPUT_BYTES_MAX, Tail, Tap, show};
-use profile::{Arg, Output, Profile};
-use used::Used;
-
-/// How long output may still come once the whole tree is gone. What is in a pipe is read in milliseconds; only a
-/// process that escaped with a killed supervisor could keep it open.
-const DRAIN_MAX: Duration = Duration::from_secs(1);
+use output::{Broken, OUTPUT_BYTES_MAX, show};
+use profile::Output;
+use watch::{Read, Unread, watch};
 
 /// How an agent is called.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ExecConfig {
     /// Which agent it is.
     pub preset: Preset,
@@ -63,6 +52,20 @@ pub struct ExecConfig {
     pub env: BTreeMap<String, String>,
     /// Names of our own variables that it gets besides the allow-listed ones.
     pub pass_env: Vec<String>,
+}
+
+/// Without values of the environment, among which are keys.
+impl fmt::Debug for ExecConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecConfig")
+            .field("preset", &self.preset)
+            .field("command", &self.command)
+            .field("permission", &self.permission)
+            .field("model", &self.model)
+            .field("env", &self.env.keys())
+            .field("pass_env", &self.pass_env)
+            .finish()
+    }
 }
 
 impl ExecConfig {
@@ -92,156 +95,64 @@ impl ExecEngine {
         Self { config, supervisor }
     }
 
-    fn profile(&self) -> &'static Profile {
-        self.config.preset.profile()
-    }
-
-    /// The name or path of the program.
-    fn program(&self) -> &str {
-        self.config.command.first().map_or(self.profile().program, String::as_str)
-    }
-
-    fn environment(&self) -> Environment {
-        let mut environment = Environment::new(std::env::vars_os(), &self.config.pass_env, &self.config.env);
-        for (name, value) in self.profile().grant(self.config.permission).env {
-            // Who sets it in the configuration knows better.
-            if !self.config.env.contains_key(*name) {
-                environment.set(name, value);
-            }
-        }
-        environment
-    }
-
-    fn locate(&self, environment: &Environment) -> Result<PathBuf, String> {
-        let path = environment.get("PATH");
-        program::locate(self.program(), path).ok_or_else(|| {
-            let place = match (self.program().contains('/'), path) {
-                (true, _) => "there is no such program".to_owned(),
-                (false, Some(path)) => format!("it is in no folder of PATH ({})", path.display()),
-                (false, None) => "PATH is not set".to_owned(),
-            };
-            format!(
-                "`{}` cannot be started: {place}. To install it: {}",
-                self.program(),
-                self.profile().install
-            )
-        })
-    }
-
-    fn args(&self, turn: &Turn) -> Vec<OsString> {
-        let profile = self.profile();
-        let template = if turn.handle.is_some() { profile.resume } else { profile.start };
-        let mut args: Vec<OsString> = Vec::new();
-        for arg in template {
-            match arg {
-                Arg::Is(text) => args.push(text.into()),
-                Arg::Model => {
-                    if let Some(model) = &self.config.model {
-                        args.extend([profile.model.into(), model.into()]);
-                    }
-                }
-                Arg::Permission => {
-                    args.extend(profile.grant(self.config.permission).args.iter().map(OsString::from));
-                }
-                Arg::Extra => args.extend(self.config.command.iter().skip(1).map(OsString::from)),
-                Arg::Handle => args.extend(turn.handle.iter().map(OsString::from)),
-            }
-        }
-        args
-    }
-
-    /// The turn until its process is there, or why it is not.
-    async fn start(&self, turn: &Turn) -> Result<Started, Finished> {
+    /// Starts the agent, or says why it cannot be.
+    async fn start(&self, turn: &Turn) -> Result<(Supervised, Unread), Finished> {
         let mut environment = self.environment();
         let program =
             self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;
+        if !turn.workspace.is_dir() {
+            let problem = format!("the workspace {} is not there", turn.workspace.display());
+            return Err(failed(ErrorCode::Internal, problem));
+        }
+        let unread = Unread::open(turn, self.profile().output).await;
+        let unread = unread.map_err(|error| log_failed(turn, &error))?;
         environment.set("ADJOURN_RUN_ID", turn.run_id.to_string());
         environment.set("ADJOURN_ATTEMPT", turn.attempt.to_string());
         if let Some(handle) = &turn.handle {
             environment.set("ADJOURN_HANDLE", handle);
         }
-        if !turn.workspace.is_dir() {
-            let problem = format!("the workspace {} is not there", turn.workspace.display());
-            return Err(failed(ErrorCode::Internal, problem));
-        }
-        let log = |stream| Log::open(&turn.logs, turn.attempt, stream);
-        let logs = async { Ok((log(OutputStream::Stdout).await?, log(OutputStream::Stderr).await?)) }.await;
-        let logs = logs.map_err(|error| log_failed(turn, &error))?;
         let mut agent = Agent::new(program, &turn.workspace);
         (agent.args, agent.env) = (self.args(turn), environment.into_variables());
         let supervised = self.supervisor.start(agent).await;
         let supervised = supervised
             .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
-        Ok(Started { supervised, logs })
+        Ok((supervised, unread))
     }
 
     async fn execute(&self, turn: Turn, seen: mpsc::Sender<Seen>, stop: CancellationToken) -> Finished {
         if stop.is_cancelled() {
             return Finished::Stopped;
         }
-        let Started { mut supervised, logs } = match self.start(&turn).await {
+        let (mut supervised, unread) = match self.start(&turn).await {
             Ok(started) => started,
             Err(finished) => return finished,
         };
-        let process = Observation::Process(supervised.process());
-        let used_before = match &turn.handle {
-            Some(handle) => Used::load(&turn.logs, handle).await,
-            None => Used::default(),
-        };
-        let mut interpreter = Interpreter::new(self.profile().output, turn.attempt, used_before);
-        let mut tail = Tail::default();
-        let budget = Budget::after(logs.0.bytes_before + logs.1.bytes_before);
-        let (stdin, stdout, stderr) =
-            (supervised.stdin.take(), supervised.stdout.take(), supervised.stderr.take());
-        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
-            return failed(ErrorCode::Internal, "the agent was started without pipes");
-        };
-        let stdout = Tap { pipe: stdout, log: logs.0, budget: &budget, masking: turn.masker.stream() };
-        let stderr = Tap { pipe: stderr, log: logs.1, budget: &budget, masking: turn.masker.stream() };
-        let work = async {
-            show(&seen, Seen::Fact(process)).await;
-            let reading = async {
-                let events = stdout.read_events(&mut interpreter, &seen);
-                let complaints = stderr.read_complaints(&mut tail);
-                tokio::try_join!(give(stdin, &turn.prompt), events, complaints)
-            };
-            let over = async {
-                // Its status is asked for again below.
-                let _ = supervised.wait().await;
-                sleep(DRAIN_MAX).await;
-            };
-            tokio::select! {
-                read = reading => read.map(drop)?,
-                () = over => (),
-            }
-            Ok(supervised.wait().await?)
-        };
-        let worked: Result<_, Broken> = tokio::select! {
+        let watched = tokio::select! {
             biased;
-            () = stop.cancelled() => {
-                let _ = supervised.end().await;
-                return Finished::Stopped;
-            }
-            worked = work => worked,
+            () = stop.cancelled() => None,
+            watched = watch(&mut supervised, unread, &turn.prompt, &seen) => Some(watched),
         };
-        let exit = match worked {
-            Ok(exit) => exit,
-            Err(broken) => {
+        let read = match watched {
+            Some(Ok(read)) => read,
+            Some(Err(broken)) => {
                 let _ = supervised.end().await;
                 return self.broken(&turn, &broken);
             }
+            None => {
+                let _ = supervised.end().await;
+                return Finished::Stopped;
+            }
         };
-        let (rest, report) = interpreter.finish();
+        let Read { exit, rest, report, complaints } = read;
         if let (Some(used), Some(handle)) = (report.used, report.handle.as_ref().or(turn.handle.as_ref())) {
             // Worth no failure: a turn would be counted twice.
             let _ = used.keep(&turn.logs, handle).await;
         }
-        let ending = Ending { profile: self.profile(), exit, complaints: tail.text(), report };
-        let shown = self.show_rest(&turn, rest, &ending, &seen);
+        let ending = Ending { profile: self.profile(), exit, complaints, report };
         tokio::select! {
             biased;
             () = stop.cancelled() => Finished::Stopped,
-            () = shown => ending.finished(),
+            () = self.show_rest(&turn, rest, &ending, &seen) => ending.finished(),
         }
     }
 
@@ -270,21 +181,6 @@ impl ExecEngine {
             Broken::Io(error) => log_failed(turn, error),
         }
     }
-}
-
-/// A turn whose process is there.
-struct Started {
-    supervised: Supervised,
-    /// For stdout and stderr.
-    logs: (Log, Log),
-}
-
-/// Gives the agent its prompt. One that does not read it will say itself what is wrong, if anything is.
-async fn give(stdin: Option<ChildStdin>, prompt: &str) -> Result<(), Broken> {
-    if let Some(mut stdin) = stdin {
-        let _ = stdin.write_all(prompt.as_bytes()).await;
-    }
-    Ok(())
 }
 
 fn log_failed(turn: &Turn, error: &std::io::Error) -> Finished {

@@ -10,8 +10,10 @@
 //! ```
 //!
 //! Each line is written when it happens, so a recorder that is killed leaves a recording that breaks off, and can be
-//! played as far as it goes. Prompts are kept as digests only: they hold what users gave to a run.
+//! played as far as it goes. Prompts are kept as digests only: they hold what users gave to a run. The working folder is
+//! `{adjourn:workspace}`, for which whoever plays it puts its own.
 
+mod place;
 mod recorder;
 
 use std::fs;
@@ -22,6 +24,7 @@ use adjourn_core::RunId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub(crate) use place::Renaming;
 pub use recorder::Recorder;
 
 use crate::turn::{Finished, Seen, Turn};

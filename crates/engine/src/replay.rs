@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::recording::{Recorded, Recording, RecordingError, prompt_sha256};
+use crate::recording::{Recorded, Recording, RecordingError, Renaming, prompt_sha256};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 
 named! {
@@ -74,11 +74,12 @@ impl ReplayEngine {
             Pace::Original => sleep_until(began + Duration::from_millis(at_ms)).await,
             Pace::Instant => {}
         };
+        let renaming = Renaming::from_placeholder(&turn.workspace);
         let handle = |number| Seen::Fact(Observation::Handle(handle_of(turn, number)));
         for (at_ms, seen) in &recorded.seen {
             until(*at_ms).await;
             // If the turn is cut off from here on, it is played again.
-            let shown = played(seen).unwrap_or_else(|| handle(number));
+            let shown = played(seen).map_or_else(|| handle(number), |seen| renaming.seen(&seen));
             let _ = show.send(shown).await;
         }
         let Some((at_ms, ended)) = &recorded.ended else {
@@ -93,7 +94,7 @@ impl ReplayEngine {
             Finished::Completed { .. } | Finished::Failed(_) => {
                 let next = recorded.next.unwrap_or(NO_TURN);
                 let _ = show.send(handle(next)).await;
-                Ok(ended.clone())
+                Ok(renaming.finished(ended))
             }
         }
     }

@@ -32,6 +32,7 @@ mod process;
 mod spawner;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -50,6 +51,9 @@ pub const SUBCOMMAND: &str = "__supervise";
 /// for a busy machine.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How long it may take until a tree that was told to end is gone: its grace, and a second to kill what ignores it.
+const END_MAX: Duration = GRACE.saturating_add(Duration::from_secs(1));
+
 /// How a supervisor is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Supervisor {
@@ -58,7 +62,7 @@ pub struct Supervisor {
 }
 
 /// What a supervisor is to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Agent {
     /// The program, as a path: it is not searched for.
     pub program: PathBuf,
@@ -68,6 +72,19 @@ pub struct Agent {
     pub folder: PathBuf,
     /// Its whole environment: nothing is inherited.
     pub env: Vec<(OsString, OsString)>,
+}
+
+/// Without values of the environment, among which are keys.
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Agent")
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("folder", &self.folder)
+            .field("env", &names)
+            .finish()
+    }
 }
 
 impl Agent {
@@ -101,6 +118,6 @@ impl Supervisor {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        Supervised::new(spawner::spawn(command).await?)
+        spawner::spawn(command).await
     }
 }

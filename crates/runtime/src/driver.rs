@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use adjourn_core::{
-    Command, ErrorCode, Event, Evidence, Observation, Run, RunError, RunId, TurnEnd, Validity,
+    Command, ErrorCode, Event, Evidence, Observation, Run, RunError, RunId, Survey, TurnEnd, Validity,
 };
 use adjourn_engine::{Finished, Seen, Turn};
 use tokio::runtime::Handle;
@@ -102,14 +102,16 @@ impl Hands for Driver {
     fn survey(&self, run: Arc<Run>) {
         let inner = self.0.clone();
         self.0.tasks.spawn(async move {
-            if let Some(process) = run.process() {
-                // However that went: what cannot be ended is not worked with either, its handle says so.
-                adjourn_engine::supervisor::end_orphan(process).await;
-            }
+            let is_alone = match run.process() {
+                Some(process) => adjourn_engine::supervisor::end_orphan(process).await,
+                None => true,
+            };
             let looked = {
                 let (inner, run) = (inner.clone(), run.clone());
                 inner.tasks.clone().spawn_blocking(move || inner.briefs.survey(&run)).await
             };
+            // A conversation that something else may still be working on is not taken up.
+            let looked = looked.map(|survey| Survey { handle: survey.handle && is_alone, ..survey });
             if let (Ok(survey), Some(runtime)) = (looked, inner.runtime.upgrade()) {
                 runtime.surveyed(run.id(), survey);
             }
@@ -186,16 +188,18 @@ impl Inner {
     /// Writes down what an engine shows, as it shows it. What it shows right at its end comes back.
     async fn relay(&self, run: &Run, masker: &Masker, mut seen: mpsc::Receiver<Seen>) -> Vec<Observation> {
         let mut batch = Vec::new();
+        // Over all deltas of a message: a secret may be cut anywhere.
+        let mut writing = masker.stream();
         while seen.recv_many(&mut batch, FACTS_AT_ONCE).await > 0 {
             let mut observations = Vec::new();
             for seen in batch.drain(..) {
                 match seen {
-                    Seen::Fact(observation) => observations.push(masked(masker, observation)),
-                    Seen::Delta(text) => {
-                        // Nobody may be watching.
-                        let text = masker.text(&text).into();
-                        let _ = self.deltas.send(Delta { run_id: run.id(), text });
+                    Seen::Fact(observation) => {
+                        let mut written = std::mem::replace(&mut writing, masker.stream());
+                        self.show(run.id(), written.finish());
+                        observations.push(masked(masker, observation));
                     }
+                    Seen::Delta(text) => self.show(run.id(), writing.push(text.as_bytes())),
                 }
             }
             if seen.is_closed() && seen.is_empty() {
@@ -207,6 +211,14 @@ impl Inner {
             }
         }
         Vec::new()
+    }
+
+    fn show(&self, run_id: RunId, written: Vec<u8>) {
+        if !written.is_empty() {
+            let text = String::from_utf8_lossy(&written).into();
+            // Nobody may be watching.
+            let _ = self.deltas.send(Delta { run_id, text });
+        }
     }
 
     /// What the last message of a turn shows.

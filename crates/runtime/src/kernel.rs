@@ -123,6 +123,7 @@ impl<T> Kernel<T> {
         self.now = self.now.max(request.at);
         if matches!(request.command, Command::Create(_))
             && let Err(denied) = self.scheduler.admit()
+            && !self.creates_nothing(&request.command)
         {
             self.answers.push((request.ticket, Err(denied)));
             return;
@@ -135,6 +136,13 @@ impl<T> Kernel<T> {
         let Request { run_id, command, at, ticket } = request;
         self.decider.offer(Request { run_id, command, at, ticket: Ticket::Asked(ticket) });
         self.plan();
+    }
+
+    /// Whether a request to create a run only finds the one that it created before, or is refused anyway: then it needs
+    /// no place in the queue.
+    fn creates_nothing(&self, create: &Command) -> bool {
+        let mut wanted = Run::wants(None, create).into_iter();
+        wanted.any(|key| matches!(self.store.holder(&key), Ok(Some(_))))
     }
 
     /// Says what time it is: deadlines that have come count now.

@@ -31,6 +31,7 @@ mod service;
 
 mod severity;
 pub mod skill;
+pub mod still;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};

@@ -44,7 +44,9 @@ impl Ending<'_> {
         let message = self.with_complaints(what);
         let words = message.to_lowercase();
         let known = self.profile.failures.iter().find(|(pattern, _)| words.contains(pattern));
-        let code = self.report.http_status.and_then(code_of).or(known.map(|(_, code)| *code));
+        let by_status = self.profile.statuses.iter().find(|(status, _)| Exit::Status(*status) == self.exit);
+        let code = self.report.http_status.and_then(code_of);
+        let code = code.or(by_status.map(|(_, code)| *code)).or(known.map(|(_, code)| *code));
         match code {
             Some(code @ ErrorCode::EngineAuthRequired) => {
                 failed(code, format!("{message}\n{}", self.profile.login))
@@ -56,8 +58,10 @@ impl Ending<'_> {
 
     fn with_complaints(&self, what: String) -> String {
         let complaint = self.report.complaint.as_deref().unwrap_or_default();
-        let said = [complaint, &self.complaints].into_iter().filter(|words| !words.is_empty());
-        said.fold(what, |all, words| format!("{all}\n{words}"))
+        // Many say the same thing in each place they have for it.
+        let add =
+            |all: String, words: &str| if all.contains(words) { all } else { format!("{all}\n{words}") };
+        [complaint, &self.complaints].into_iter().fold(what, add)
     }
 }
 

@@ -1,5 +1,8 @@
 //! Reads the output of an agent by its profile.
 
+#[cfg(test)]
+mod tests;
+
 use adjourn_core::{Observation, OutputStream, RawRef, Usage};
 use serde_json::Value;
 
@@ -245,7 +248,9 @@ fn usage(from: &Value, input: &[Pointer], output: &[Pointer], cost: Option<Point
         output_tokens: sum(output),
         cost_usd: cost.and_then(|at| from.pointer(at)?.as_f64()),
     };
-    (usage != Usage::default()).then_some(usage)
+    let is_nothing =
+        usage.input_tokens == 0 && usage.output_tokens == 0 && usage.cost_usd.is_none_or(|cost| cost == 0.0);
+    (!is_nothing).then_some(usage)
 }
 
 /// The same value with its long strings cut.

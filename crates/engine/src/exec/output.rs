@@ -2,9 +2,12 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::interpret::Interpreter;
 use super::lines::{LINE_BYTES_MAX, Line, Lines};
@@ -20,6 +23,10 @@ pub(crate) const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 /// What is read at once: what a pipe holds on Linux.
 const CHUNK_BYTES: usize = 64 << 10;
+
+/// How long a pipe may stay open in silence once the whole tree is gone. What is in it is read at once; only a process
+/// that escaped with a killed supervisor could keep it open.
+const SILENCE_MAX: Duration = Duration::from_secs(1);
 
 /// How much of the end of stderr is kept for an error message.
 const TAIL_BYTES_MAX: usize = 2 << 10;
@@ -59,6 +66,8 @@ impl Budget {
 /// A pipe whose bytes are covered, counted and logged before anybody sees them.
 pub(crate) struct Tap<'a, P> {
     pub(crate) pipe: P,
+    /// Cancelled when the whole tree of the agent is gone.
+    pub(crate) over: &'a CancellationToken,
     pub(crate) log: Log,
     pub(crate) budget: &'a Budget,
     pub(crate) masking: MaskStream,
@@ -67,7 +76,11 @@ pub(crate) struct Tap<'a, P> {
 impl<P: AsyncRead + Unpin> Tap<'_, P> {
     /// The next bytes; none when there are no more.
     async fn next(&mut self, buffer: &mut [u8]) -> Result<Option<Vec<u8>>, Broken> {
-        let count = self.pipe.read(buffer).await?;
+        let count = tokio::select! {
+            biased;
+            count = self.pipe.read(buffer) => count?,
+            () = silence(self.over) => 0,
+        };
         let bytes = if count == 0 { self.masking.finish() } else { self.masking.push(&buffer[..count]) };
         self.budget.spend(bytes.len())?;
         self.log.append(&bytes).await?;
@@ -103,6 +116,12 @@ impl<P: AsyncRead + Unpin> Tap<'_, P> {
     }
 }
 
+/// Ends when nothing more can be expected.
+async fn silence(over: &CancellationToken) {
+    over.cancelled().await;
+    sleep(SILENCE_MAX).await;
+}
+
 async fn read_line(
     interpreter: &mut Interpreter,
     line: &Line,
@@ -134,15 +153,26 @@ impl Tail {
         self.bytes.drain(..surplus);
     }
 
-    /// Its whole lines, as text.
+    /// Its whole lines, as plain text.
     pub(crate) fn text(&self) -> String {
-        let text = String::from_utf8_lossy(&self.bytes);
+        let text = without_colours(&String::from_utf8_lossy(&self.bytes));
         let whole = match text.split_once('\n') {
             Some((_, whole)) if self.cut => whole,
             _ => &text,
         };
         whole.trim().to_owned()
     }
+}
+
+/// Takes out the sequences that colour text in a terminal (`ESC [ … letter`): not every agent looks whether there is one.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        plain.push_str(rest.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(rest));
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -154,6 +184,8 @@ mod tests {
         let mut tail = Tail::default();
         tail.push(b"one\ntwo\n");
         assert_eq!(tail.text(), "one\ntwo");
+        tail.push(b"\x1b[91m\x1b[1mError: \x1b[0mbad");
+        assert_eq!(tail.text(), "one\ntwo\nError: bad");
         tail.push(&[b'x'; TAIL_BYTES_MAX]);
         tail.push(b"\nlast \xff\n");
         assert_eq!(tail.text(), "last \u{fffd}");

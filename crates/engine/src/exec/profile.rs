@@ -41,6 +41,8 @@ pub(crate) struct Profile {
     pub(crate) full: Grant,
     /// How its output is read.
     pub(crate) output: Output,
+    /// What exit statuses of its own mean.
+    pub(crate) statuses: &'static [(u8, ErrorCode)],
     /// Words in its complaints that say what kind of failure it is, in lower case; the first match counts.
     pub(crate) failures: &'static [(&'static str, ErrorCode)],
 }

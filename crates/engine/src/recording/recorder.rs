@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Asked, FORMAT, Header, Line, Recording, RecordingError, What};
+use super::{Asked, FORMAT, Header, Line, Recording, RecordingError, Renaming, What};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 
 /// What is shown passes through here one by one, so that the recorder is never further than what it passed on.
@@ -71,12 +71,15 @@ impl Recorder {
             tape.write(tape.turns, What::Asked(Asked::new(&turn)));
             tape.turns
         });
+        let workspace = turn.workspace.clone();
+        let renaming = Renaming::to_placeholder(&workspace);
         let (pass, mut passing) = mpsc::channel(PASSING_MAX);
         let stopped = stop.clone();
         let recording = async {
             while let Some(seen) = passing.recv().await {
                 if is_worth_recording(&seen) {
-                    self.tape(|tape| tape.write(number, What::Seen { at_ms: at_ms(), seen: seen.clone() }));
+                    let seen = renaming.seen(&seen);
+                    self.tape(|tape| tape.write(number, What::Seen { at_ms: at_ms(), seen }));
                 }
                 tokio::select! {
                     biased;
@@ -87,7 +90,8 @@ impl Recorder {
             }
         };
         let (ended, ()) = tokio::join!(self.engine.run(turn, pass, stop), recording);
-        self.tape(|tape| tape.write(number, What::Ended { at_ms: at_ms(), ended: ended.clone() }));
+        let recorded = renaming.finished(&ended);
+        self.tape(|tape| tape.write(number, What::Ended { at_ms: at_ms(), ended: recorded }));
         ended
     }
 }

@@ -14,19 +14,23 @@ const COMPONENT: &str = "-._~!'()*";
 /// Every spelling of `value` that is looked for, possibly with repetitions.
 pub(super) fn of(value: &str) -> Vec<String> {
     let escaped = in_json(value);
-    let mut all = vec![
-        value.to_owned(),
-        in_json(&escaped),
+    let once = [
         escaped.replace('/', "\\/"),
         ascii_json(value, Hex::Lower),
         ascii_json(value, Hex::Upper),
         html_safe(&escaped),
         escaped,
+    ];
+    // JSON in JSON: the arguments of a tool, in the log of who called it.
+    let twice = once.each_ref().map(|escaped| in_json(escaped));
+    let mut all = vec![
+        value.to_owned(),
         in_url(value, UNRESERVED, Hex::Upper),
         in_url(value, UNRESERVED, Hex::Lower),
         in_url(value, COMPONENT, Hex::Upper),
         in_url(value, UNRESERVED, Hex::Upper).replace("%20", "+"),
     ];
+    all.extend(once.into_iter().chain(twice));
     all.extend(in_base64(value));
     all.retain(|spelling| spelling.len() >= SECRET_BYTES_MIN);
     all
@@ -121,6 +125,7 @@ mod tests {
             "a/b \\\"\\u00e9<\\n",
             "a/b \\\"\\u00E9<\\n",
             "a/b \\\"é\\u003c\\n",
+            "a/b \\\\\\\"\\\\u00e9<\\\\n",
             "a%2Fb%20%22%C3%A9%3C%0A",
             "a%2fb%20%22%c3%a9%3c%0a",
             "a%2Fb+%22%C3%A9%3C%0A",

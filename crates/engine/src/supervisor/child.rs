@@ -1,19 +1,13 @@
 //! A supervised agent, seen from Adjourn.
 
 use std::io;
-use std::time::Duration;
 
 use adjourn_core::Process;
 use rustix::process::Signal;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-use super::{GRACE, orphan, process};
-
-/// How long the supervisor may take to end its tree before we do it ourselves.
-///
-/// Twice its grace: enough to kill what did not end, and under the 5 s that a cancel may take.
-const END_MAX: Duration = GRACE.saturating_mul(2);
+use super::{END_MAX, orphan, process};
 
 /// An agent under its supervisor.
 ///
@@ -71,6 +65,7 @@ impl Supervised {
         }
         // Somebody stopped or blocked the supervisor; agents run as the same user and can.
         orphan::kill_tree(self.process).await;
+        self.child.start_kill()?;
         self.wait().await
     }
 

@@ -6,10 +6,7 @@ use adjourn_core::Process;
 use rustix::process::Signal;
 use tokio::time::{Instant, sleep};
 
-use super::{GRACE, process};
-
-/// How long an orphan may take to end by itself: its grace, and the time to kill what ignores it.
-const ORPHAN_MAX: Duration = GRACE.saturating_mul(2);
+use super::{END_MAX, process};
 
 /// How long killed processes may take to vanish. Only the kernel can delay that, in a disk or network call.
 const KILLED_MAX: Duration = Duration::from_secs(5);
@@ -21,9 +18,15 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 ///
 /// True when it is gone, also when it already was: a process with the same number that started at another time is a
 /// stranger, and left alone. False when it could not be ended in time; nothing else may then use its conversation.
+///
+/// Where processes cannot be told apart (see [`Process::started`]) nothing is ended, and it counts as gone when nobody
+/// has its number.
 pub async fn end_orphan(orphan: Process) -> bool {
+    if !process::CAN_BE_TOLD_APART {
+        return !process::is_taken(orphan.pid);
+    }
     process::signal(orphan, Signal::TERM);
-    gone_within(ORPHAN_MAX, orphan).await || kill_tree(orphan).await
+    gone_within(END_MAX, orphan).await || kill_tree(orphan).await
 }
 
 /// Kills everything below `root`, then `root`; true when all is gone.

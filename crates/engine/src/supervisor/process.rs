@@ -14,6 +14,15 @@ pub(super) struct Stat {
     pub(super) ended: bool,
 }
 
+/// Whether the system says when a process started.
+pub(super) const CAN_BE_TOLD_APART: bool = cfg!(target_os = "linux");
+
+/// Whether any process has this number.
+pub(super) fn is_taken(number: u32) -> bool {
+    // Another user's process must not be signalled, but is there.
+    pid(number).is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
 /// The process with this number now, if there is one that has not ended.
 pub(super) fn living(pid: u32) -> Option<Process> {
     stat(pid).filter(|stat| !stat.ended).map(|stat| stat.process)

@@ -7,22 +7,24 @@ use std::io;
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+
+use super::child::Supervised;
 
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Without a bound: each sender waits for its answer, so there are never more jobs than turns that begin.
 static JOBS: OnceLock<mpsc::Sender<Job>> = OnceLock::new();
 
-pub(super) async fn spawn(mut command: Command) -> io::Result<Child> {
+pub(super) async fn spawn(mut command: Command) -> io::Result<Supervised> {
     let runtime = Handle::current();
     let (answer, answered) = oneshot::channel();
     let job: Job = Box::new(move || {
         let _entered = runtime.enter();
-        // Nobody waits any more: what was started ends when it is dropped here.
-        let _ = answer.send(command.spawn());
+        // If nobody waits any more, what was started is dropped here, and so told to end.
+        let _ = answer.send(command.spawn().and_then(Supervised::new));
     });
     JOBS.get_or_init(start_thread).send(job).map_err(|_| gone())?;
     answered.await.map_err(|_| gone())?

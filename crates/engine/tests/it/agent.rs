@@ -1,14 +1,15 @@
 //! Scripts as agents, and what the system says about their processes.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use adjourn_engine::supervisor::{Agent, Supervisor};
 
 /// How long a test waits for what has to happen. Much longer than it takes: it is only reached by a failure.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The name of the variable that marks all processes of a test's agent.
 const MARK: &str = "ADJOURN_TEST_MARK";
@@ -34,8 +35,14 @@ impl Stage {
     /// Writes an executable script.
     pub(crate) fn script(&self, interpreter: &str, text: &str) -> PathBuf {
         let path = self.path().join("agent");
-        fs::write(&path, format!("#!/usr/bin/env {interpreter}\n{text}")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        // By another process: a file that is open for writing here might be inherited by what another test starts just
+        // now, and cannot be executed for as long.
+        let mut writer = Command::new("sh");
+        writer.args(["-c", "cat >\"$0\" && chmod 755 \"$0\""]).arg(&path).stdin(Stdio::piped());
+        let mut writer = writer.spawn().unwrap();
+        let script = format!("#!/usr/bin/env {interpreter}\n{text}");
+        writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+        assert!(writer.wait().unwrap().success());
         path
     }
 

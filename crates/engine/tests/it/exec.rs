@@ -241,3 +241,22 @@ async fn a_probe_asks_for_the_version() {
         matches!(broken, Probe::Unusable { problem } if problem.ends_with("it ended with exit status 9"))
     );
 }
+
+#[tokio::test]
+async fn a_process_that_escapes_with_the_end_of_its_supervisor_does_not_hold_up_the_turn() {
+    let stage = Stage::new();
+    let script = "setsid sh -c 'echo escaped >>ready; exec sleep 1000' & \
+                  while ! test -s ready; do :; done; kill -KILL $PPID; sleep 1000";
+    let prompt = "x".repeat(1 << 20);
+    let (code, message) = failure(run(&stage, "sh", script, &prompt).await.1);
+    assert_eq!(code, ErrorCode::EngineExitNonzero);
+    assert_eq!(message, "the process that supervised the command was killed, so the turn was cut off");
+}
+
+#[test]
+fn xx_15_a_configuration_is_shown_without_the_values_of_its_environment() {
+    let mut config = ExecConfig::new(Preset::Claude);
+    config.env.insert("API_KEY".to_owned(), "sk-secret".to_owned());
+    let shown = format!("{:?}", ExecEngine::new(config, supervisor()));
+    assert!(shown.contains("API_KEY") && !shown.contains("sk-secret"), "{shown}");
+}

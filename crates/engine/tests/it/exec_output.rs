@@ -1,11 +1,12 @@
 //! Output of any size and shape: logged as it is, read as far as it can be, never too much of it in memory.
 
 use std::fs;
+use std::time::Duration;
 
 use adjourn_core::{ErrorCode, Observation, OutputStream, RawRef};
 use adjourn_engine::{Finished, Preset, log_file};
 
-use crate::agent::Stage;
+use crate::agent::{Stage, until};
 use crate::turns::{Going, completed, engine, facts, run, turn};
 
 /// The most memory that this process ever had, in KiB.
@@ -104,4 +105,18 @@ print('{"type":"turn.completed"}')
     let [Observation::Message { raw: Some(raw), .. }] = facts(&seen)[..] else { panic!("one message") };
     assert_eq!((raw.attempt, raw.stream), (1, OutputStream::Stdout));
     assert!(raw.from > 5 << 20, "the long line is in the log");
+}
+
+#[tokio::test]
+async fn nothing_is_lost_on_a_reader_that_is_slower_than_the_agent() {
+    let stage = Stage::new();
+    let going = Going::start(engine(&stage, Preset::Command, "sh", "seq 1000"), turn(&stage, ""));
+    stage.lines_in("logs/attempt-1.stdout", 1000).await;
+    until(|| stage.processes().is_empty().then_some(())).await;
+    // Longer than a pipe may be silent.
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    let (seen, finished) = going.until_it_ends().await;
+    let numbers: Vec<_> = (1..=1000).map(|number| number.to_string()).collect();
+    assert_eq!(finished, completed(&numbers.join("\n")));
+    assert_eq!(seen.len(), 1003, "the process, each line, the message and the handle");
 }

@@ -6,6 +6,8 @@
 mod agent;
 mod exec;
 mod exec_output;
+mod real_agents;
 mod replay;
+mod samples;
 mod supervisor;
 mod turns;

@@ -95,6 +95,30 @@ async fn a_recording_is_readable_keeps_no_prompt_and_no_process() {
 }
 
 #[tokio::test]
+async fn the_working_folder_is_recorded_as_a_placeholder_and_played_as_the_new_one() {
+    let (there, here) = (Stage::new(), Stage::new());
+    let path = there.path().join("conversation.jsonl");
+    let agent = engine(&there, Preset::Command, "sh", "cat >/dev/null\necho \"written to $PWD/notes.md\"");
+    let recorder = Arc::new(Recorder::new(agent, &path).unwrap());
+    // The agent is asked for its real folder: temporary ones may be behind a link.
+    let workspace = there.path().canonicalize().unwrap();
+    let (seen, finished) = Going::start(recorder, Turn { workspace: workspace.clone(), ..turn(&there, "") })
+        .until_it_ends()
+        .await;
+    let message = |folder: &Path| format!("written to {}/notes.md", folder.display());
+    assert_eq!(finished, completed(&message(&workspace)), "who records sees what happens");
+    assert!(seen.contains(&Seen::Delta(format!("{}\n", message(&workspace)))), "{seen:?}");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains(workspace.to_str().unwrap()), "{text}");
+    assert!(text.contains("written to {adjourn:workspace}/notes.md"), "{text}");
+
+    let (seen, finished) = Going::start(replay(&path), turn(&here, "")).until_it_ends().await;
+    assert_eq!(finished, completed(&message(here.path())));
+    let said = Observation::Message { text: message(here.path()), raw: None };
+    assert!(facts(&seen).contains(&said), "{seen:?}");
+}
+
+#[tokio::test]
 async fn a_recorder_that_was_killed_leaves_what_it_saw() {
     let stage = Stage::new();
     let path = recorded(&stage).await;

@@ -40,6 +40,7 @@ pub(super) const PROFILE: Profile = Profile {
     workspace: Grant::args(&["--permission-mode", "acceptEdits"]),
     full: Grant::args(&["--permission-mode", "bypassPermissions"]),
     output: Output::Events(RULES),
+    statuses: &[],
     failures: &[
         // On stderr; the event is an `error_during_execution` without a word.
         ("no conversation found with session id", ErrorCode::SessionResumeFailed),

@@ -40,6 +40,7 @@ pub(super) const PROFILE: Profile = Profile {
     workspace: Grant::args(&["--sandbox", "workspace-write"]),
     full: Grant::args(&["--sandbox", "danger-full-access"]),
     output: Output::Events(RULES),
+    statuses: &[],
     failures: &[
         ("no rollout found", ErrorCode::SessionResumeFailed),
         ("401 unauthorized", ErrorCode::EngineAuthRequired),

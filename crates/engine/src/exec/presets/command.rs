@@ -15,5 +15,6 @@ pub(super) const PROFILE: Profile = Profile {
     workspace: Grant::NONE,
     full: Grant::NONE,
     output: Output::Text,
+    statuses: &[],
     failures: &[],
 };

@@ -30,6 +30,15 @@ pub(super) const PROFILE: Profile = Profile {
     workspace: Grant::args(&["--approval-mode", "auto_edit"]),
     full: Grant::args(&["--approval-mode", "yolo"]),
     output: Output::Events(RULES),
+    statuses: &[
+        // No login; and what it got from the model's server, modulo 256: 401, 403, 429, 500, 503.
+        (41, ErrorCode::EngineAuthRequired),
+        (145, ErrorCode::EngineAuthRequired),
+        (147, ErrorCode::EngineAuthRequired),
+        (173, ErrorCode::ModelUnavailable),
+        (244, ErrorCode::ModelUnavailable),
+        (247, ErrorCode::ModelUnavailable),
+    ],
     failures: &[
         ("error resuming session", ErrorCode::SessionResumeFailed),
         ("auth method", ErrorCode::EngineAuthRequired),
