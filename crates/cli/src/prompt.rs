@@ -45,11 +45,18 @@ pub(crate) enum Choose {
     Cancel,
 }
 
+/// What a run does while its person is asked what to do with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Works,
+    Waits,
+}
+
 /// Asks what to do with the run. Whoever does not want to answer leaves it.
-pub(crate) fn what_now(waits: bool) -> anyhow::Result<Choose> {
-    let (go_on, leave) = match waits {
-        true => ("go back to the question", "leave it waiting: it can be answered later"),
-        false => {
+pub(crate) fn what_now(doing: Doing) -> anyhow::Result<Choose> {
+    let (go_on, leave) = match doing {
+        Doing::Waits => ("go back to the question", "leave it waiting: it can be answered later"),
+        Doing::Works => {
             ("go on", "leave it: its turn is cut off, and taken up again by the next command that works here")
         }
     };

@@ -15,7 +15,7 @@ use crate::answer::{from_text, problem_text};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::live::Live;
-use crate::prompt::{self, Asked, Choose};
+use crate::prompt::{self, Asked, Choose, Doing};
 use crate::style::{self, styled};
 use crate::tail::Tail;
 use crate::{question, result};
@@ -33,7 +33,7 @@ pub(crate) async fn stay(
 ) -> anyhow::Result<Exit> {
     let (signals, live) = (Signals::new()?, Live::new());
     let mut staying = Stay { service, run_id, tail, answers, signals, live, hurried: false };
-    staying.to_the_end().await?;
+    staying.watch().await?;
     staying.live.hide();
     let exit = result::show(global, staying.tail.run()?, staying.answers.shown)?;
     staying.others().await?;
@@ -59,8 +59,8 @@ enum Next {
 }
 
 impl Stay<'_> {
-    /// Until the run ends, or is left.
-    async fn to_the_end(&mut self) -> anyhow::Result<()> {
+    /// Watches until the run ends, or is left.
+    async fn watch(&mut self) -> anyhow::Result<()> {
         let mut changes = self.service.store().watch_stream(self.run_id.into());
         let mut deltas = self.service.driver().deltas();
         loop {
@@ -80,7 +80,7 @@ impl Stay<'_> {
             }
             let next = tokio::select! {
                 changed = changes.changed() => changed.map(|()| Next::GoOn)?,
-                signal = self.signals.next() => self.interrupted(signal, false).await?,
+                signal = self.signals.next() => self.interrupted(signal, Doing::Works).await?,
                 delta = deltas.recv() => {
                     match delta {
                         Ok(delta) if delta.run_id == self.run_id => self.live.write(&delta.text, self.tail.run()?),
@@ -113,7 +113,7 @@ impl Stay<'_> {
                 Some(text) => self.give_text(open, &text).await,
                 None => Ok(Next::Leave),
             },
-            signal = self.signals.next() => self.interrupted(signal, true).await,
+            signal = self.signals.next() => self.interrupted(signal, Doing::Waits).await,
             // It may have been decided without us; then the line that comes is for the next question.
             changed = changes.changed() => Ok(changed.map(|()| Next::GoOn)?),
         }
@@ -137,7 +137,7 @@ impl Stay<'_> {
                 self.live.answered_here(open.interaction_id);
                 self.give(open, answer).await
             }
-            Asked::Interrupted => self.interrupted(Signal::Interrupt, true).await,
+            Asked::Interrupted => self.interrupted(Signal::Interrupt, Doing::Waits).await,
         }
     }
 
@@ -166,13 +166,13 @@ impl Stay<'_> {
     }
 
     /// Somebody wants this to end: the person is asked what to do, and where there is none the run is left.
-    async fn interrupted(&mut self, signal: Signal, waits: bool) -> anyhow::Result<Next> {
+    async fn interrupted(&mut self, signal: Signal, doing: Doing) -> anyhow::Result<Next> {
         if signal == Signal::Terminate || !prompt::is_interactive() {
             self.hurried = true;
             return Ok(Next::Leave);
         }
         self.live.hide();
-        match tokio::task::spawn_blocking(move || prompt::what_now(waits)).await?? {
+        match tokio::task::spawn_blocking(move || prompt::what_now(doing)).await?? {
             Choose::GoOn => Ok(Next::GoOn),
             Choose::Leave => {
                 self.hurried = true;

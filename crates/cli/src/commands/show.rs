@@ -70,7 +70,7 @@ fn text(global: &Global, run: &Run) -> String {
         page.part("Error", &styled(style::BAD, clean(&format!("{}: {}", error.code, error.message))));
     }
     let earlier: Vec<_> =
-        run.interactions().iter().filter(|it| !it.is_open()).map(|it| asked_and_answered(it)).collect();
+        run.interactions().iter().filter(|it| !it.is_open()).map(asked_and_answered).collect();
     if !earlier.is_empty() {
         page.part("Asked", &earlier.join("\n"));
     }
