@@ -14,9 +14,8 @@ use crate::usage::usage_text;
 /// Often enough to look alive, and no burden for a slow connection.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Characters of the line that says what is going on. With spinner and time it stays shorter than any terminal is wide:
-/// the `^C` that a terminal writes behind it must not begin a new line, or the old one would not be taken away.
-const NOW_CHARS_MAX: usize = 66;
+/// Characters of what the agent does or writes. The terminal cuts what is longer than it is wide.
+const DOING_CHARS_MAX: usize = 200;
 
 /// Bytes that are kept of what the agent is writing: only its last line is shown.
 const WRITING_BYTES_MAX: usize = 4096;
@@ -37,7 +36,7 @@ impl Live {
         let is_terminal = std::io::stderr().is_terminal();
         let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>3} {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>3} {wide_msg}") {
             bar.set_style(style);
         }
         Self { bar, doing: None, writing: String::new(), answered_here: None }
@@ -114,9 +113,9 @@ impl Live {
             _ => format!("{} works, attempt {}", run.spec().engine, run.attempt_number()),
         };
         let written = self.writing.lines().next_back().filter(|line| !line.trim().is_empty());
-        let doing = written.or(self.doing.as_deref()).map(str::to_owned);
+        let doing = written.or(self.doing.as_deref()).map(|doing| one_line(doing, DOING_CHARS_MAX));
         let parts = [Some(state), usage_text(run.usage()), doing];
-        one_line(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · "), NOW_CHARS_MAX)
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }
 

@@ -3,6 +3,7 @@
 use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use crate::world::World;
 
@@ -71,4 +72,19 @@ fn following_the_events_of_another_process_ends_with_the_run() {
     let numbers: Vec<_> = frames.iter().map(|frame| frame["seq"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=frames.len() as u64).collect::<Vec<_>>());
     assert_eq!(frames.last().unwrap()["data"]["terminal"]["status"], "canceled");
+}
+
+#[test]
+fn a_command_lets_what_it_took_up_come_to_rest() {
+    let world = World::new();
+    let mut child = busy(&world);
+    kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert_eq!(world.json(&["ps"])[0]["status"], "running", "it was cut off");
+
+    // The agent that is started again has something to say.
+    world.write("blocks.sh", "#!/bin/sh\ncat > /dev/null\necho 'What now?'\n");
+    world.finished_run();
+    let runs = world.json(&["ps"]);
+    assert_eq!((&runs[0]["status"], &runs[1]["status"]), (&json!("succeeded"), &json!("waiting_user")));
 }
