@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use adjourn_core::{
-    Command, ErrorCode, Event, Evidence, Observation, Run, RunError, RunId, TurnEnd, Validity,
+    Command, ErrorCode, Event, Evidence, Observation, Run, RunError, RunId, Survey, TurnEnd, Validity,
 };
 use adjourn_engine::{Finished, Seen, Turn};
 use tokio::runtime::Handle;
@@ -102,14 +102,16 @@ impl Hands for Driver {
     fn survey(&self, run: Arc<Run>) {
         let inner = self.0.clone();
         self.0.tasks.spawn(async move {
-            if let Some(process) = run.process() {
-                // However that went: what cannot be ended is not worked with either, its handle says so.
-                adjourn_engine::supervisor::end_orphan(process).await;
-            }
+            let is_alone = match run.process() {
+                Some(process) => adjourn_engine::supervisor::end_orphan(process).await,
+                None => true,
+            };
             let looked = {
                 let (inner, run) = (inner.clone(), run.clone());
                 inner.tasks.clone().spawn_blocking(move || inner.briefs.survey(&run)).await
             };
+            // A conversation that something else may still be working on is not taken up.
+            let looked = looked.map(|survey| Survey { handle: survey.handle && is_alone, ..survey });
             if let (Ok(survey), Some(runtime)) = (looked, inner.runtime.upgrade()) {
                 runtime.surveyed(run.id(), survey);
             }

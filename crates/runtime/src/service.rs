@@ -79,7 +79,7 @@ pub struct ReplyRequest {
     pub key: Option<String>,
 }
 
-/// A data directory at work. Cheap to clone; the work ends when the last one is [closed](Service::close) or gone.
+/// A data directory at work. Cheap to clone; the work ends when the last one is gone.
 #[derive(Clone)]
 pub struct Service {
     runtime: Runtime,

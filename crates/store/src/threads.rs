@@ -76,6 +76,12 @@ impl<I> Inputs<I> {
 /// Where inputs go, as long as somebody else keeps the threads going.
 pub struct WeakInputs<I>(Weak<LastOne<I>>);
 
+impl<I> Clone for WeakInputs<I> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
 impl<I> WeakInputs<I> {
     /// The inputs, unless the threads are ending.
     pub fn upgrade(&self) -> Option<Inputs<I>> {
@@ -130,17 +136,23 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Starts both over `store`.
-    pub fn start<S: Steps>(steps: S, store: Arc<dyn Store>) -> Result<(Inputs<S::Input>, Self), Error> {
+    /// Starts both over `store`, for the steps that `make` makes. They are given where their own inputs go, before the
+    /// first of them is taken.
+    pub fn start<S: Steps>(
+        store: Arc<dyn Store>,
+        make: impl FnOnce(WeakInputs<S::Input>) -> S,
+    ) -> Result<(Inputs<S::Input>, Self), Error> {
         let (signals, waiting) = mpsc::channel();
         let (batches, to_commit) = mpsc::channel();
+        let inputs = Inputs(Arc::new(LastOne(signals.clone())));
+        let steps = make(inputs.downgrade());
         let committed = Arc::new(Committed::default());
         let commit = {
-            let (signals, committed) = (signals.clone(), committed.clone());
+            let committed = committed.clone();
             spawn("adjourn-commit", move || commit_loop(store.as_ref(), &to_commit, &signals, &committed))?
         };
         let decide = spawn("adjourn-decide", move || decide_loop(steps, &waiting, &batches))?;
-        Ok((Inputs(Arc::new(LastOne(signals))), Self { decide, commit, committed }))
+        Ok((inputs, Self { decide, commit, committed }))
     }
 
     /// What was committed so far.

@@ -3,6 +3,7 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod examples;
 mod faults;
 mod path_of_a_run;
 mod queue;
