@@ -7,4 +7,5 @@ mod agents;
 mod example_skills;
 mod killed;
 mod path_of_a_run;
+mod recorded;
 mod stage;
