@@ -27,6 +27,12 @@ fn json(file: impl AsRef<Path>) -> Option<Value> {
     fs::read(file).ok().map(|text| serde_json::from_slice(&text).unwrap())
 }
 
+/// The lines of a skill's recording.
+fn lines(skill: &str) -> Vec<Value> {
+    let recording = fs::read_to_string(folder(skill).join("assets/recording.jsonl")).unwrap();
+    recording.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 /// Plays the recording of a skill on `engine`, with the answers it was recorded with.
 async fn play(skill: &str, config: Config, engine: &str) -> Run {
     let data = tempfile::tempdir().unwrap();
@@ -84,13 +90,31 @@ async fn they_take_as_long_as_they_took() {
     let text = "[engines.slow]\nkind = \"replay\"\npace = \"original\"\n";
     let config = Config::parse(Path::new("adjourn.toml"), text, &Default::default()).unwrap();
     for (skill, _) in SKILLS {
-        let recording = fs::read_to_string(folder(skill).join("assets/recording.jsonl")).unwrap();
-        let lines = recording.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let ended_ms: u64 =
-            lines.filter(|line| line["ended"].is_object()).flat_map(|line| line["at_ms"].as_u64()).sum();
+        let ended = lines(skill).into_iter().filter(|line| line["ended"].is_object());
+        let ended_ms: u64 = ended.filter_map(|line| line["at_ms"].as_u64()).sum();
         let began = tokio::time::Instant::now();
         assert_done(skill, &play(skill, config.clone(), "slow").await);
         assert!(began.elapsed() >= Duration::from_millis(ended_ms), "{skill}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn their_recordings_say_what_their_scripts_say() {
+    for (skill, questions) in SKILLS {
+        let play = json(repository(&format!("xtask/recordings/{skill}.json"))).unwrap();
+        let pieces =
+            play["script"]["replies"].as_array().unwrap().iter().map(|reply| reply["text"].as_array());
+        let said: Vec<String> =
+            pieces.flatten().map(|pieces| pieces.iter().filter_map(Value::as_str).collect()).collect();
+        let ended = lines(skill).into_iter().filter(|line| line["ended"].is_object());
+        let recorded: Vec<_> = ended.map(|line| line["ended"]["completed"]["text"].clone()).collect();
+        assert_eq!(recorded.len(), questions.len() + 1, "{skill}");
+        for text in recorded {
+            assert!(
+                said.iter().any(|said| text == **said),
+                "{skill}: `cargo xtask recordings` was forgotten"
+            );
+        }
     }
 }
 
