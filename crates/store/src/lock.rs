@@ -34,7 +34,14 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// The ownership of a data directory, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that is just being started has a copy of it.
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 impl Lock {
@@ -61,7 +68,7 @@ impl Lock {
         }
         // The lock is ours whether or not the note about it can be written: a full disk must not keep us out.
         let _ = file.set_len(0).and_then(|()| file.write_all(introduction().as_bytes()));
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
 
@@ -114,6 +121,15 @@ mod tests {
         assert!(message.contains(&us), "{message}");
         assert!(message.contains(" since 2"), "{message}");
         drop(first);
+        Lock::take(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn who_lets_go_lets_go_for_copies_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = Lock::take(dir.path()).unwrap();
+        let _copy = lock.file.try_clone().unwrap();
+        drop(lock);
         Lock::take(dir.path()).unwrap();
     }
 

@@ -47,7 +47,7 @@ pub(crate) struct Stage {
     /// What removes the folder in the end, where it is ours.
     temporary: Option<tempfile::TempDir>,
     clock: Arc<HandClock>,
-    settings: String,
+    settings: RefCell<String>,
     open: RefCell<Option<Open>>,
 }
 
@@ -79,8 +79,8 @@ impl Stage {
     }
 
     fn configured(settings: &str, of_engine: &str) -> Self {
-        let mut stage = Self::closed(agent::STEERED);
-        stage.settings = agent::settings(stage.path(), settings, of_engine);
+        let stage = Self::closed(agent::STEERED);
+        stage.configure(&agent::settings(stage.path(), settings, of_engine));
         stage.open();
         stage
     }
@@ -98,8 +98,18 @@ impl Stage {
     pub(crate) fn at(folder: &Path) -> Self {
         // Some moment; what the tests do with it is adding.
         let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
-        let settings = agent::settings(folder, "", "");
-        Self { folder: folder.to_owned(), temporary: None, clock, settings, open: RefCell::new(None) }
+        Self {
+            folder: folder.to_owned(),
+            temporary: None,
+            clock,
+            settings: RefCell::new(agent::settings(folder, "", "")),
+            open: RefCell::new(None),
+        }
+    }
+
+    /// What the next service to open is configured with, in all.
+    pub(crate) fn configure(&self, settings: &str) {
+        *self.settings.borrow_mut() = settings.to_owned();
     }
 
     /// Lets a service work on the data directory.
@@ -138,8 +148,9 @@ impl Stage {
         self.path().join("data")
     }
 
-    pub(crate) fn config(&self) -> Config {
-        Config::parse(&self.path().join("adjourn.toml"), &self.settings, &BTreeMap::new()).unwrap()
+    fn config(&self) -> Config {
+        let file = self.path().join("adjourn.toml");
+        Config::parse(&file, &self.settings.borrow(), &BTreeMap::new()).unwrap()
     }
 
     /// A handle to the service. Whoever keeps it keeps the service from closing.

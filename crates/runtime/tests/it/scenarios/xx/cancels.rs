@@ -6,7 +6,7 @@ use adjourn_core::{Refusal, RunStatus};
 use adjourn_runtime::ServiceError;
 use serde_json::json;
 
-use crate::stage::{Stage, refusal, request};
+use crate::stage::{Stage, refusal, request, until};
 
 /// What a cancel may take.
 const CANCEL_MAX: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ fn xx_10_a_canceled_run_is_gone_with_all_that_it_started() {
     let run = stage.start(json!({}));
     run.turn(1).does(&format!("{DAEMON} echo >ready; wait"));
     let ready = run.work().join("ready");
-    crate::stage::until("the daemon", || ready.exists().then_some(()));
+    until("the daemon", || ready.exists().then_some(()));
     assert!(stage.processes().len() >= 3, "the supervisor, the agent and its daemon");
 
     let began = Instant::now();
@@ -32,6 +32,20 @@ fn xx_10_a_canceled_run_is_gone_with_all_that_it_started() {
     assert_eq!(stage.processes(), [0; 0]);
     assert!(began.elapsed() < CANCEL_MAX, "took {:?}", began.elapsed());
     assert_eq!(run.cancel().unwrap().status(), RunStatus::Canceled);
+    assert_eq!(run.changes(), ["queued → running: turn.started", "running → canceled: run.canceled"]);
+}
+
+#[test]
+fn xx_10_a_cancel_that_a_restart_interrupts_is_carried_out() {
+    let stage = Stage::new();
+    let run = stage.start(json!({}));
+    run.turn(1).does("trap '' TERM; echo >ready; while :; do sleep 1; done");
+    let ready = run.work().join("ready");
+    until("the agent", || ready.exists().then_some(()));
+    run.cancel().unwrap();
+    stage.restart();
+    assert_eq!(run.ends().status(), RunStatus::Canceled);
+    assert_eq!(stage.processes(), [0; 0]);
     assert_eq!(run.changes(), ["queued → running: turn.started", "running → canceled: run.canceled"]);
 }
 
