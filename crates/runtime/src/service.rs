@@ -221,7 +221,7 @@ impl Service {
     pub async fn reply(&self, run_id: RunId, answer: ReplyRequest) -> Result<Arc<Run>, ServiceError> {
         let interaction_id = match answer.interaction_id {
             Some(id) => id,
-            // With none open, the first number that was never used is refused with what there is.
+            // With none open, the last one: refused with what there is, or known as the same reply by its key.
             None => {
                 let run = self.run(run_id)?;
                 let open = run.open_interactions().next().map(|interaction| interaction.interaction_id);
