@@ -19,6 +19,13 @@ pub(crate) struct Options {
     names: Vec<String>,
 }
 
+impl Options {
+    /// Only this one.
+    pub(crate) fn one(name: &str) -> Self {
+        Self { names: vec![name.to_owned()] }
+    }
+}
+
 pub(crate) fn run(options: &Options) -> Result<()> {
     for agent in chosen(&options.names)? {
         install(agent).with_context(|| format!("cannot install {}", agent.name))?;

@@ -1,7 +1,7 @@
 //! Where turns get what they need: the skill and the folders of the run, its engine, and the words for its agent.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Subject, Survey, TurnReason};
@@ -23,6 +23,9 @@ pub(crate) struct Asked {
     pub(crate) prompt: Option<String>,
     pub(crate) input: Value,
     pub(crate) parameter: Value,
+    /// The file that its turns are recorded into, for whoever answers the run later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 /// Knows the skills, the folders and the engines of a data directory.
@@ -112,10 +115,6 @@ impl Desk {
     /// The engine that executes a run: where it plays a recording, the one of its skill.
     fn engine_of(&self, run: &Run, skill: Option<&Skill>) -> Result<Arc<dyn Engine>, String> {
         let name = &run.spec().engine;
-        let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner).get(&run.id()).cloned();
-        if let Some(recorder) = recorded {
-            return Ok(recorder);
-        }
         match (self.config.engine(name).map(|config| config.how), skill) {
             (Some(How::Replay { recording: None, pace }), Some(Skill { recording: Some(recording), .. })) => {
                 ReplayEngine::open(recording, pace)
@@ -126,11 +125,25 @@ impl Desk {
         }
     }
 
-    /// Has the turns of a run recorded.
-    pub(crate) fn record(&self, run_id: RunId, engine: &str, file: &Path) -> Result<(), String> {
-        let recorder = Recorder::new(self.engine(engine)?, file).map_err(|error| error.to_string())?;
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id, Arc::new(recorder));
-        Ok(())
+    /// The engine of a run whose turns are recorded into `file`.
+    pub(crate) fn recorder(
+        &self,
+        run_id: RunId,
+        engine: Arc<dyn Engine>,
+        file: &Path,
+    ) -> Result<Arc<dyn Engine>, String> {
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(recorder) = recorded.get(&run_id) {
+            return Ok(recorder.clone());
+        }
+        let recorder = Arc::new(Recorder::new(engine, file).map_err(|error| error.to_string())?);
+        recorded.insert(run_id, recorder.clone());
+        Ok(recorder)
+    }
+
+    /// Forgets that a run is recorded: it was not created.
+    pub(crate) fn forget_recorder(&self, run_id: RunId) {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
     }
 
     fn skill(&self, workspace: &Workspace) -> Result<Option<Skill>, RunError> {
@@ -206,6 +219,11 @@ impl Briefs for Desk {
             .engine_of(run, skill.as_ref())
             .map_err(|message| RunError { code: ErrorCode::EngineNotFound, message })?;
         let asked: Asked = self.workspaces.asked(run.id()).map_err(|error| internal(error.to_string()))?;
+        let engine = match &asked.record {
+            // A recording that cannot be gone on with does not stop the work.
+            Some(file) => self.recorder(run.id(), engine.clone(), file).unwrap_or(engine),
+            None => engine,
+        };
         let masker = self.masker(&asked).map_err(internal)?;
         let prompt = self.words(run, &workspace, skill.as_ref())?;
         let output = skill.and_then(|skill| skill.output).map(|output| {

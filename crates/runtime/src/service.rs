@@ -157,13 +157,18 @@ impl Service {
         let mut spec = checked.spec;
         spec.continues =
             checked.continues.map(|earlier| self.continued(earlier, &spec.engine)).transpose()?;
-        let asked = Asked { prompt: spec.prompt.take(), input: spec.input, parameter: spec.parameter };
+        // Whoever answers the run later may work in another folder.
+        let record = record.map(std::path::absolute).transpose();
+        let record = record.map_err(|error| ServiceError::Workspace(format!("the recording: {error}")))?;
+        let asked =
+            Asked { prompt: spec.prompt.take(), input: spec.input, parameter: spec.parameter, record };
         let masker = self.desk.masker(&asked).map_err(ServiceError::Workspace)?;
         spec.prompt = asked.prompt.as_ref().map(|prompt| masker.text(prompt).into_owned());
         spec.input = masker.json(&asked.input);
         spec.parameter = masker.json(&asked.parameter);
-        if let Some(file) = &record {
-            self.desk.record(run_id, &spec.engine, file).map_err(ServiceError::Workspace)?;
+        if let Some(file) = &asked.record {
+            let engine = self.desk.engine(&spec.engine).map_err(ServiceError::Workspace)?;
+            self.desk.recorder(run_id, engine, file).map_err(ServiceError::Workspace)?;
         }
         let new = NewWorkspace { run_id, skill: skill.as_ref(), uploads: &checked.uploads, place };
         workspaces
@@ -179,6 +184,7 @@ impl Service {
             other => {
                 // Nothing was created: what was made for it goes. If that fails, the next start sweeps it.
                 let _ = workspaces.remove(run_id);
+                self.desk.forget_recorder(run_id);
                 Ok(Created { run: other?.run, notice: None })
             }
         }

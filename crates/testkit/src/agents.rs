@@ -9,6 +9,7 @@ pub mod gemini;
 mod isolation;
 pub mod opencode;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -81,6 +82,19 @@ impl Agent {
     /// The program of an installation in `folder`.
     pub fn program(&self, folder: &Path) -> PathBuf {
         folder.join(self.program)
+    }
+}
+
+/// The environment in which the agent of that name talks to the scripted model at `url`; writes what it needs into `home`.
+///
+/// An error for those that speak ACP: they are pointed like the agent that they wrap.
+pub fn point(name: &str, home: &Path, url: &str) -> io::Result<Environment> {
+    match name {
+        "claude" => claude::point(home, url),
+        "codex" => codex::point(home, url),
+        "gemini" => gemini::point(home, url),
+        "opencode" => opencode::point(home, url),
+        _ => Err(io::Error::other(format!("it is not known how to point `{name}` at a model"))),
     }
 }
 

@@ -92,15 +92,14 @@ async fn record(name: &str) -> Result<PathBuf> {
 
 /// The configuration in which the agent of the play talks to the model at `url`.
 fn config(play: &Play, home: &Path, url: &str) -> Result<Config> {
-    let (preset, point) = play.agent()?;
     let program = agents::binary(&play.engine)
         .ok_or_else(|| format!("{0} is not installed: `cargo xtask agents {0}`", play.engine))?;
-    let built_in = EngineConfig::built_in(&play.engine).ok_or("there is no such engine")?;
-    let engine = EngineConfig {
-        how: How::Exec { preset, command: vec![program.display().to_string()] },
-        env: point(home, url)?.into_iter().map(|(name, value)| (name, Secret::new(value))).collect(),
-        ..built_in
-    };
+    let mut engine = EngineConfig::built_in(&play.engine).ok_or("there is no such engine")?;
+    if let How::Exec { command, .. } = &mut engine.how {
+        *command = vec![program.display().to_string()];
+    }
+    let environment = agents::point(&play.engine, home, url)?;
+    engine.env.extend(environment.into_iter().map(|(name, value)| (name, Secret::new(value))));
     Ok(Config { engines: BTreeMap::from([(play.engine.clone(), engine)]), ..Config::default() })
 }
 

@@ -4,8 +4,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use adjourn_engine::Preset;
-use adjourn_testkit::agents::{self, Environment};
 use adjourn_testkit::model::Script;
 use serde::Deserialize;
 use serde_json::Value;
@@ -29,27 +27,11 @@ pub(crate) struct Play {
     pub(crate) script: Script,
 }
 
-/// Points an agent at a model.
-type Point = fn(&Path, &str) -> io::Result<Environment>;
-
 impl Play {
     pub(crate) fn load(skill: &str) -> Result<Self> {
         let file = folder().join(skill).with_extension("json");
         let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         Ok(serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?)
-    }
-
-    /// How the agent is talked to, and how it is pointed at a model.
-    pub(crate) fn agent(&self) -> Result<(Preset, Point)> {
-        let preset: Preset = self.engine.parse()?;
-        let point: Point = match preset {
-            Preset::Claude => agents::claude::point,
-            Preset::Codex => agents::codex::point,
-            Preset::Gemini => agents::gemini::point,
-            Preset::Opencode => agents::opencode::point,
-            Preset::Command => return Err("a command of one's own has no model to be pointed at".into()),
-        };
-        Ok((preset, point))
     }
 }
 

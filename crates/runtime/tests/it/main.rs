@@ -3,9 +3,14 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod agents;
+mod example_skills;
 mod examples;
 mod faults;
+mod killed;
 mod path_of_a_run;
 mod queue;
+mod recorded;
 mod scenarios;
+mod skill_stage;
 mod stage;

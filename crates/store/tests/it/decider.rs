@@ -319,6 +319,10 @@ impl Store for Contested {
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
         self.below.holder(key)
     }
+
+    fn remove(&self, run: RunId) -> Result<bool, Error> {
+        self.below.remove(run)
+    }
 }
 
 /// Offers a creation to a store that loses it `losses` times.
