@@ -33,7 +33,7 @@ const REPLIES: [&str; 2] = ["alpha", "beta"];
 const CHILD: &str = "scenarios::xx::kill::child_that_takes_part";
 const DIRECTORY: &str = "ADJOURN_TEST_DIRECTORY";
 
-/// Kills at random moments. A life of the child takes some 150 ms.
+/// Kills at random moments. A life of the child takes some 150 ms, and longer where others compile.
 const RANDOM_KILLS: u64 = 24;
 const LIFE_MS_MAX: u64 = 250;
 
@@ -97,7 +97,7 @@ impl Part {
     fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        // A line that was cut off has no end, and acknowledges nothing; nor is one printed in parts that short.
+        // None of these is half a line: they are shorter than what a pipe takes at once.
         self.said.extend(self.lines.map_while(Result::ok));
         self.said
     }

@@ -1,6 +1,6 @@
 //! XX: answers that come twice, late, wrong, or at once.
 
-use adjourn_core::{InteractionId, Refusal, RefusalKind, RunId, RunStatus};
+use adjourn_core::{ErrorCode, InteractionId, Refusal, RefusalKind, RunId, RunStatus};
 use adjourn_runtime::ServiceError;
 use futures::future::join_all;
 use serde_json::json;
@@ -143,15 +143,22 @@ fn xx_18_a_reply_to_a_run_that_nobody_knows_is_told_so() {
 fn xx_18_waiting_for_a_day_takes_nothing_of_the_time_of_a_turn() {
     const DAY: i64 = 24 * 60 * 60;
     let stage = Stage::new();
-    let run = stage.start(json!({ "options": { "hard_timeout_sec": 60 } }));
-    run.asks_first("Which database?");
+    let [quick, slow] = [(); 2].map(|()| stage.start(json!({ "options": { "hard_timeout_sec": 60 } })));
+    for run in [quick, slow] {
+        run.asks_first("Which database?");
+    }
     stage.advance(DAY);
-    run.reply("SQLite").unwrap();
-    let turn = run.turn(2);
+    for run in [quick, slow] {
+        run.reply("SQLite").unwrap();
+        run.turn(2);
+    }
     stage.advance(59);
-    assert_eq!(run.status(), RunStatus::Running);
-    turn.finishes("SQLite");
-    assert_eq!(run.ends().status(), RunStatus::Succeeded);
+    quick.turn(2).finishes("SQLite");
+    assert_eq!(quick.ends().status(), RunStatus::Succeeded);
+    assert_eq!(slow.status(), RunStatus::Running);
+    stage.advance(1);
+    slow.ends();
+    assert_eq!(slow.code(), Some(ErrorCode::EngineTimeout));
 }
 
 #[test]
