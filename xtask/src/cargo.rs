@@ -9,7 +9,13 @@ use crate::repo;
 
 /// Runs cargo with its output passed on as it comes.
 pub(crate) fn run(args: &[&str]) -> Result<()> {
+    run_with(&[], args)
+}
+
+/// The same, with more in its environment.
+pub(crate) fn run_with(environment: &[(&str, &str)], args: &[&str]) -> Result<()> {
     let mut command = command(args);
+    command.envs(environment.iter().copied());
     let shown = shown(&command);
     eprintln!("$ {shown}");
     let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;

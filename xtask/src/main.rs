@@ -1,8 +1,9 @@
-//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|ci`.
+//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|recordings|torture|ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
 
+mod agents;
 mod bench;
 mod cargo;
 mod ci;
@@ -12,10 +13,12 @@ mod ledger;
 mod licences;
 mod metadata;
 mod purity;
+mod recordings;
 mod repo;
 mod test;
 #[cfg(test)]
 mod tidy;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -38,6 +41,12 @@ enum Verb {
     Bench(bench::Options),
     /// Show which scenarios of docs/scenarios.md have a test
     Ledger(ledger::Options),
+    /// Install the real agents that the tests drive, and say where they are
+    Agents(agents::Options),
+    /// Kill a working Adjourn a hundred times, and look whether anything is missing
+    Torture(torture::Options),
+    /// Record the runs that the example skills carry again, with real agents and a scripted model
+    Recordings(recordings::Options),
     /// Run all that a change has to pass
     Ci,
 }
@@ -48,6 +57,9 @@ fn main() -> ExitCode {
         Verb::Docs(options) => docs::run(&options),
         Verb::Bench(options) => bench::run(&options),
         Verb::Ledger(options) => ledger::run(&options),
+        Verb::Agents(options) => agents::run(&options),
+        Verb::Torture(options) => torture::run(&options),
+        Verb::Recordings(options) => recordings::run(&options),
         Verb::Ci => ci::run(),
     };
     // Not returned from `main`, which would print a backtrace where `RUST_BACKTRACE` is set: these are for people.

@@ -2,14 +2,22 @@
 
 use std::process::Command;
 
+use adjourn_testkit::agents::REQUIRE_VARIABLE;
 use anyhow::{Result, ensure};
 
-use crate::cargo;
+use crate::{agents, cargo};
+
+/// The smallest: 23 MB, where all of them are 1.5 GB.
+const USUAL_AGENT: &str = "gemini";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Only the tests with this in their name
     filter: Option<String>,
+    /// Fail where a test needs one of these agents and it is not installed: `all`, or some names. Without this, one
+    /// agent is installed and required, and tests of the others are skipped where they are not there
+    #[arg(long, value_name = "NAMES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    agents: Option<String>,
     /// Passed on to the test binaries: `-- --nocapture`
     #[arg(last = true)]
     args: Vec<String>,
@@ -24,7 +32,23 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         command.push("--");
         command.extend(options.args.iter().map(String::as_str));
     }
-    cargo::run(&command)
+    let required = match &options.agents {
+        Some(names) => Some(names.as_str()),
+        None => usual_agent()?,
+    };
+    let required = required.map(|names| (REQUIRE_VARIABLE, names));
+    cargo::run_with(required.as_slice(), &command)
+}
+
+/// Installs the agent that the tests are never without. Where there is no npm, they skip what needs an agent, and say so.
+fn usual_agent() -> Result<Option<&'static str>> {
+    let has_npm = Command::new("npm").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !has_npm {
+        eprintln!("npm is not installed, so tests that need a real agent are skipped");
+        return Ok(None);
+    }
+    agents::run(&agents::Options::one(USUAL_AGENT))?;
+    Ok(Some(USUAL_AGENT))
 }
 
 /// SQLite is compiled in. Without a compiler that fails deep inside a build script, in words that help nobody.

@@ -2,6 +2,7 @@
 //!
 //! A rule is a function from a file to what is wrong with it. The rules on links are in [`links`].
 
+mod codes;
 mod links;
 
 use std::path::Path;

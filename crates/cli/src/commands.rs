@@ -1,8 +1,30 @@
 //! The command line: the options that every command takes, and one module for each command.
 
+mod bench;
+mod cancel;
+mod engines;
+mod events;
+mod files;
+mod inbox;
+mod prune;
+mod ps;
+mod reply;
+mod rerun;
+mod run;
+mod show;
+mod skills;
 mod statechart;
 
-use clap::{Args, Parser, Subcommand};
+use std::future::Future;
+use std::path::PathBuf;
+
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
+
+use crate::data::Global;
+use crate::exit::Exit;
+
+/// The id of `--data` behind a command.
+const DATA_BEHIND: &str = "data_behind";
 
 /// Runs agent work that has to stop and ask.
 ///
@@ -18,22 +40,80 @@ pub(crate) struct Cli {
     command: Command,
 }
 
-/// What can be said before or after any command.
-#[derive(Debug, Args)]
-pub(crate) struct Global {
-    /// Print JSON on stdout, for programs
-    #[arg(long, global = true)]
-    json: bool,
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::RunCommand),
+    Ps(ps::Ps),
+    Show(show::Show),
+    Inbox(inbox::Inbox),
+    Reply(reply::Reply),
+    Cancel(cancel::Cancel),
+    Rerun(rerun::Rerun),
+    Events(events::Events),
+    Files(files::Files),
+    Engines(engines::Engines),
+    Skills(skills::Skills),
+    Prune(prune::Prune),
+    Bench(bench::Options),
     Statechart(statechart::Statechart),
 }
 
-/// Runs the command that was asked for. Wrong use that clap cannot see comes back as a [`clap::Error`].
-pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
-    match cli.command {
-        Command::Statechart(command) => command.run(&cli.global),
+impl Cli {
+    /// What was typed; ends the process with a complaint where that cannot be understood.
+    pub(crate) fn read() -> Self {
+        let mut command = Self::command().mut_subcommands(|command| match command.get_name() {
+            // Here `--data` is the answer, and the directory is named in front of the command.
+            "reply" => command,
+            _ => command.arg(data_behind()),
+        });
+        let matches = command.get_matches_mut();
+        let mut cli = match Self::from_arg_matches(&matches) {
+            Ok(cli) => cli,
+            Err(error) => error.format(&mut command).exit(),
+        };
+        let behind =
+            matches.subcommand().and_then(|(_, matches)| matches.try_get_one(DATA_BEHIND).ok().flatten());
+        if let Some(data) = behind {
+            cli.global.data = PathBuf::clone(data);
+        }
+        cli
     }
+}
+
+fn data_behind() -> Arg {
+    Arg::new(DATA_BEHIND)
+        .long("data")
+        .value_name("DIR")
+        .value_parser(value_parser!(PathBuf))
+        .help("Where runs are kept [default: $ADJOURN_DATA, else .adjourn]")
+}
+
+/// Runs the command that was asked for. Wrong use that clap cannot see comes back as a [`clap::Error`].
+pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
+    let Cli { global, command } = cli;
+    match command {
+        Command::Run(command) => drive(command.run(&global)),
+        Command::Ps(command) => command.run(&global),
+        Command::Show(command) => command.run(&global),
+        Command::Inbox(command) => command.run(&global),
+        Command::Reply(command) => drive(command.run(&global)),
+        Command::Cancel(command) => drive(command.run(&global)),
+        Command::Rerun(command) => drive(command.run(&global)),
+        Command::Events(command) => command.run(&global),
+        Command::Files(command) => command.run(&global),
+        Command::Engines(command) => drive(command.run(&global)),
+        Command::Skills(command) => command.run(&global),
+        Command::Prune(command) => command.run(&global),
+        Command::Bench(options) => bench::run(&options, global.json).map(|()| Exit::Done),
+        Command::Statechart(command) => command.run(&global),
+    }
+}
+
+/// Runs a command that has to wait for something.
+fn drive(command: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let exit = runtime.block_on(command);
+    // A read from stdin or a prompt may still be waiting, and nobody waits for those.
+    runtime.shutdown_background();
+    exit
 }

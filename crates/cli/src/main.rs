@@ -1,27 +1,35 @@
 //! The binary `adjourn`: reads the command line, runs one command, and turns its end into an exit status.
 
+mod answer;
 mod commands;
+mod data;
+mod exit;
+mod find;
+mod frame;
+mod live;
 mod output;
+mod prompt;
+mod question;
+mod result;
+mod stay;
+mod style;
+mod table;
+mod tail;
+mod text;
+mod usage;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use commands::Cli;
+use adjourn_engine::supervisor;
 
 fn main() -> ExitCode {
-    match commands::run(Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report(&error),
+    // Before anything else is looked at: an agent's supervisor is this binary as well, and takes no options of ours.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == supervisor::SUBCOMMAND) {
+        return supervisor::main(arguments);
     }
-}
-
-/// Says what went wrong, and gives the exit status for it.
-fn report(error: &anyhow::Error) -> ExitCode {
-    if let Some(usage) = error.downcast_ref::<clap::Error>() {
-        // Prints like every other complaint about the command line, and exits with 2.
-        usage.exit();
+    match commands::run(commands::Cli::read()) {
+        Ok(exit) => exit.into(),
+        Err(error) => exit::report(&error),
     }
-    anstream::eprintln!("error: {error:#}");
-    ExitCode::FAILURE
 }

@@ -40,6 +40,16 @@ pub enum ContractAction {
     EcsRequest(Question),
 }
 
+impl ContractAction {
+    /// Its kind, on the wire.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::ToolCall(_) => "tool_call",
+            Self::EcsRequest(_) => "ecs_request",
+        }
+    }
+}
+
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {

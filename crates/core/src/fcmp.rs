@@ -252,13 +252,13 @@ fn input_required(
 }
 
 fn contract_created(spec: &ContractSpec) -> Value {
-    let (action_type, action_detail) = match &spec.action {
-        ContractAction::ToolCall(call) => ("tool_call", json!(call)),
-        ContractAction::EcsRequest(question) => ("ecs_request", json!(question)),
+    let action_detail = match &spec.action {
+        ContractAction::ToolCall(call) => json!(call),
+        ContractAction::EcsRequest(question) => json!(question),
     };
     json!({
         "execution_id": spec.execution_id,
-        "action_type": action_type,
+        "action_type": spec.action.kind(),
         "action_detail": action_detail,
         "irreversible": spec.irreversible,
         "idempotency_key": spec.idempotency_key,

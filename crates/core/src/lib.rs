@@ -34,6 +34,7 @@ mod run;
 mod schema;
 pub mod statechart;
 mod time;
+mod view;
 
 pub use actor::Actor;
 pub use canonical::canonical;
@@ -53,7 +54,7 @@ pub use machines::{ContractMachine, ContractStatus, ContractTrigger};
 pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
 pub use machines::{RunMachine, RunStatus, RunTrigger};
 pub use mode::ExecutionMode;
-pub use names::UnknownName;
+pub use names::{UnknownName, first_line};
 pub use projection::{BadEntry, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
@@ -65,3 +66,4 @@ pub use run::{
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;
+pub use view::{ContractView, InteractionView, RunView};

@@ -5,6 +5,7 @@
 ///
 /// The name is what `Display`, serde and [`FromStr`](std::str::FromStr) use; `ALL` lists the variants in order, and the
 /// first line of a variant's doc comment is its `doc()`.
+#[macro_export]
 macro_rules! named {
     (
         $(#[$meta:meta])*
@@ -27,7 +28,7 @@ macro_rules! named {
 
             /// What it means, in one sentence.
             pub const fn doc(self) -> &'static str {
-                match self { $( Self::$Variant => $crate::names::first_line(&[$($doc),+]) ),+ }
+                match self { $( Self::$Variant => $crate::first_line(&[$($doc),+]) ),+ }
             }
         }
 
@@ -38,12 +39,12 @@ macro_rules! named {
         }
 
         impl std::str::FromStr for $Enum {
-            type Err = $crate::names::UnknownName;
+            type Err = $crate::UnknownName;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 match name {
                     $( $name => Ok(Self::$Variant), )+
-                    _ => Err($crate::names::UnknownName {
+                    _ => Err($crate::UnknownName {
                         given: name.to_owned(),
                         known: &[ $( $name ),+ ],
                     }),
@@ -77,7 +78,8 @@ pub struct UnknownName {
     pub known: &'static [&'static str],
 }
 
-/// The first paragraph line of a doc comment, without the space that `///` leaves in front.
-pub(crate) const fn first_line(doc: &'static [&'static str]) -> &'static str {
+/// The first paragraph line of a doc comment, without the space that `///` leaves in front. For [`named!`] only.
+#[doc(hidden)]
+pub const fn first_line(doc: &'static [&'static str]) -> &'static str {
     doc[0].trim_ascii()
 }

@@ -74,6 +74,10 @@ pub struct Run {
     restarts: u32,
     /// The current turn was cut off and has to go on.
     interrupted: bool,
+    /// Why there is a current turn.
+    turn_reason: Option<TurnReason>,
+    /// The answers that the current turn was given: one that goes on may not have seen them.
+    turn_answers: Vec<InteractionId>,
     /// Questions of an `auto` run that Adjourn decided.
     auto_decisions: u32,
     handle: Option<String>,
@@ -203,6 +207,16 @@ impl Run {
     /// The answers that no turn was given yet.
     pub fn unused_answers(&self) -> impl Iterator<Item = &Interaction> {
         self.interactions.iter().filter(|interaction| interaction.is_unused())
+    }
+
+    /// Why there is a current turn; none before the first.
+    pub fn turn_reason(&self) -> Option<TurnReason> {
+        self.turn_reason
+    }
+
+    /// The answers that the current turn was given.
+    pub fn turn_answers(&self) -> impl Iterator<Item = &Interaction> {
+        self.turn_answers.iter().filter_map(|id| self.interaction(*id))
     }
 
     /// When the first of the open questions is decided without an answer.

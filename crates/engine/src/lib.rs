@@ -2,7 +2,24 @@
 //!
 //! One trait: run this turn, tell me what you observe, tell me how it ended. An engine knows nothing of statuses,
 //! slots or journals; it never decides what the end of a turn means for its run.
+//!
+//! # Invariants
+//!
+//! - When a turn has ended, every process that was started for it is gone, unless it is meant to stay.
+//! - An agent's environment is an allow-list, and its secrets are covered in all that leaves this crate.
+//! - Memory stays bounded whatever an agent prints.
 
+mod environment;
+mod exec;
+mod program;
+mod recording;
+mod replay;
+pub mod secrets;
+pub mod supervisor;
 mod turn;
 
+pub use environment::allowed_environment;
+pub use exec::{ExecConfig, ExecEngine, Permission, Preset, log_file};
+pub use recording::{Recorder, RecordingError};
+pub use replay::{Pace, ReplayEngine};
 pub use turn::{Engine, Finished, Probe, Seen, Turn};

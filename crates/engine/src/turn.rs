@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use adjourn_core::{Observation, ResumesBy, RunError, RunId};
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::secrets::Masker;
+
 /// One turn to execute.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Turn {
     /// The run it belongs to.
     pub run_id: RunId,
@@ -22,10 +25,13 @@ pub struct Turn {
     pub workspace: PathBuf,
     /// The folder for the raw output of this attempt.
     pub logs: PathBuf,
+    /// What must not be seen in anything that the agent shows.
+    pub masker: Masker,
 }
 
 /// What an engine shows while a turn goes on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Seen {
     /// A fact, for the journal.
     Fact(Observation),
@@ -34,7 +40,8 @@ pub enum Seen {
 }
 
 /// How a turn ended. Whatever was started for it is gone, unless it is meant to stay.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Finished {
     /// The agent did its work; this is its last message.
     Completed {
@@ -74,6 +81,9 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Whether the conversation of `turn` can be taken up again, as far as that can be told without doing it.
     fn can_resume(&self, turn: &Turn) -> bool;
+
+    /// Whether it is installed, as far as that can be told without starting it.
+    fn is_installed(&self) -> bool;
 
     /// Finds out whether it can be used here.
     fn probe(&self) -> BoxFuture<'_, Probe>;

@@ -54,6 +54,16 @@ pub enum Denied {
     Failed(Arc<Error>),
 }
 
+impl Denied {
+    /// There is nobody left to ask.
+    pub(crate) fn stopped() -> Self {
+        Self::Failed(Arc::new(Error::Failed {
+            doing: "take a command",
+            problem: "it was stopped".to_owned(),
+        }))
+    }
+}
+
 impl From<adjourn_store::Denied> for Denied {
     fn from(denied: adjourn_store::Denied) -> Self {
         match denied {
@@ -129,6 +139,7 @@ impl<T> Kernel<T> {
         self.now = self.now.max(request.at);
         if let Command::Create(create) = &request.command
             && let Err(denied) = self.scheduler.admit(&create.spec.engine)
+            && !self.creates_nothing(&request.command)
         {
             self.answers.push((request.ticket, Err(denied)));
             return;
@@ -140,6 +151,13 @@ impl<T> Kernel<T> {
         }
         self.offer(run_id, request.command, Ticket::Asked(request.ticket));
         self.plan();
+    }
+
+    /// Whether a request to create a run only finds the one that it created before, or is refused anyway: then it needs
+    /// no place in the queue.
+    fn creates_nothing(&self, create: &Command) -> bool {
+        let mut wanted = Run::wants(None, create).into_iter();
+        wanted.any(|key| matches!(self.store.holder(&key), Ok(Some(_))))
     }
 
     /// Says what time it is: deadlines that have come count now.
@@ -234,7 +252,11 @@ impl<T> Kernel<T> {
     /// How many things are remembered about runs, besides states that could be forgotten. With every run at its end,
     /// none.
     pub fn memory(&self) -> usize {
-        self.scheduler.len() + self.deadlines.len() + self.recovery.len() + self.unread.len() + self.decider.undurable_len()
+        self.scheduler.len()
+            + self.deadlines.len()
+            + self.recovery.len()
+            + self.unread.len()
+            + self.decider.undurable_len()
     }
 
     /// Gives out the slots that are free, after taking note of what changed.

@@ -1,7 +1,44 @@
-//! Runs agent work.
+//! Runs agent work: what stands between the journal and the engines.
+//!
+//! The [`Kernel`] decides when something happens: who gets a slot, which deadline has come, what a restart left
+//! behind. The [`Runtime`] drives it in production. Around them are the configuration, the skill packages, what a user
+//! may ask for, the folders that runs work in, the texts that agents get, and the masking of secrets. It is **not**
+//! where a status changes (that is the core), where facts become durable (the store) or where an agent is talked to
+//! (the engines).
+//!
+//! # Invariants
+//!
+//! - Nothing is done before the fact that announces it is durable.
+//! - Who holds a slot is computed from the states of the runs; nobody counts.
+//! - Nothing is created for a request that is refused: all of it is checked first, and all problems are named at once.
+//! - A path that an agent, a skill or a request names never leads out of the folder that it is meant for.
+//! - The text an agent gets is a pure function of what is known, and the same for every engine.
+//! - A secret value is never part of a message, a `Debug` or an error.
 
+mod beneath;
+mod brief;
+pub mod config;
+mod desk;
+mod driver;
+mod folder;
 mod kernel;
+mod nearest;
+mod options;
+pub mod prompt;
+pub mod request;
 mod runtime;
+mod service;
 
+mod severity;
+pub mod skill;
+pub mod still;
+pub mod workspace;
+
+pub use brief::{Brief, Briefs, OutputContract};
+pub use desk::Desk;
+pub use driver::{Delta, Driver};
 pub use kernel::{Answer, Denied, Effect, Kernel, Scheduler, Slots, StopCause};
+pub use options::Options;
 pub use runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
+pub use service::{Created, ReplyRequest, Service, ServiceError};
+pub use severity::Severity;

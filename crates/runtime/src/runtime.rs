@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp};
-use adjourn_store::{Error, Inputs, Outcome, Request, Steps, Store, Threads};
+use adjourn_store::{Error, Inputs, Outcome, Request, Steps, Store, Threads, WeakInputs};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::kernel::{Answer, Denied, Effect, Kernel, Slots, StopCause};
@@ -72,29 +72,26 @@ impl Runtime {
     ) -> Result<(Self, Threads), Error> {
         let kernel = Kernel::new(store.clone(), slots, clock.now())?;
         let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
-        let slot = Arc::new(std::sync::OnceLock::new());
-        let weak = WeakRuntime {
-            inputs: slot.clone(),
-            store: store.clone(),
-            clock: clock.clone(),
-            under_way: under_way.clone(),
+        let weak = {
+            let (store, clock, under_way) = (store.clone(), clock.clone(), under_way.clone());
+            move |inputs| WeakRuntime { inputs, store, clock, under_way }
         };
-        let shell = Shell { kernel, clock: clock.clone(), hands: hands(weak) };
-        let (inputs, threads) = Threads::start(shell, store.clone())?;
-        // Set once, here: nobody else has the slot.
-        let _ = slot.set(inputs.downgrade());
+        let (inputs, threads) = Threads::start(store.clone(), {
+            let clock = clock.clone();
+            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)) }
+        })?;
         Ok((Self { inputs, store, clock, under_way }, threads))
     }
 
     /// Has a command decided and made durable, or says why not.
     pub async fn ask(&self, run_id: RunId, command: Command) -> Answer {
-        let _under_way = self.under_way.acquire().await.map_err(|_| stopped())?;
+        let _under_way = self.under_way.acquire().await.map_err(|_| Denied::stopped())?;
         let (ticket, answer) = oneshot::channel();
         let request = Request { run_id, command, at: self.clock.now(), ticket };
         if !self.inputs.send(Input::Ask(Box::new(request))) {
-            return Err(stopped());
+            return Err(Denied::stopped());
         }
-        answer.await.map_err(|_| stopped())?
+        answer.await.map_err(|_| Denied::stopped())?
     }
 
     /// Says what a restart left of a run's surroundings.
@@ -116,7 +113,7 @@ impl Runtime {
 /// A handle that does not keep the runtime going: what its own hands have.
 #[derive(Clone)]
 pub struct WeakRuntime {
-    inputs: Arc<std::sync::OnceLock<adjourn_store::WeakInputs<Input>>>,
+    inputs: WeakInputs<Input>,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
@@ -125,14 +122,10 @@ pub struct WeakRuntime {
 impl WeakRuntime {
     /// The runtime, unless it has ended.
     pub fn upgrade(&self) -> Option<Runtime> {
-        let inputs = self.inputs.get()?.upgrade()?;
+        let inputs = self.inputs.upgrade()?;
         let Self { store, clock, under_way, .. } = self.clone();
         Some(Runtime { inputs, store, clock, under_way })
     }
-}
-
-fn stopped() -> Denied {
-    Denied::Failed(Arc::new(Error::Failed { doing: "take a command", problem: "it was stopped".to_owned() }))
 }
 
 /// The kernel, with a clock and hands.

@@ -165,7 +165,10 @@ impl Simulation {
                 Person::Absent => {}
                 Person::Prompt => {
                     let key = Some(self.number());
-                    self.later(1000, Todo::React(Reaction { run_id, deed: Deed::Reply { id: *id, how: How::Right, key } }));
+                    self.later(
+                        1000,
+                        Todo::React(Reaction { run_id, deed: Deed::Reply { id: *id, how: How::Right, key } }),
+                    );
                 }
                 Person::Anyhow => self.answer_anyhow(run_id, *id),
             }

@@ -244,4 +244,8 @@ impl Store for Flaky {
         self.check()?;
         self.inner.holder(key)
     }
+
+    fn remove(&self, run: RunId) -> Result<bool, Error> {
+        self.inner.remove(run)
+    }
 }

@@ -45,7 +45,8 @@ pub fn simulate(plan: &Plan) -> Result<Outcome, Box<Failure>> {
         (Ok(outcome), _) => Ok(outcome),
         // The same again, and this time somebody takes notes.
         (Err(_), _) => attempt(plan, true).0.and_then(|_| {
-            let violation = Violation::new("the same plan does the same thing", "the second time nothing was found");
+            let violation =
+                Violation::new("the same plan does the same thing", "the second time nothing was found");
             Err(failure(plan, 0, violation, Vec::new()))
         }),
     }

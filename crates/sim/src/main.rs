@@ -83,6 +83,9 @@ fn run(
         }
     }
     print!("{counts}");
-    println!("{ran} seeds from {from} in {:.1} s, {failed} of them found something", began.elapsed().as_secs_f64());
+    println!(
+        "{ran} seeds from {from} in {:.1} s, {failed} of them found something",
+        began.elapsed().as_secs_f64()
+    );
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -161,4 +161,8 @@ impl Store for MemoryStore {
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
         Ok(self.inside().tables.holder(key))
     }
+
+    fn remove(&self, run: RunId) -> Result<bool, Error> {
+        Ok(self.inside().tables.remove(run))
+    }
 }

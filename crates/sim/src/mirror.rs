@@ -67,7 +67,8 @@ impl Mirror {
             format!("{} events end at {} after {}", entry.events, entry.position, self.position)
         })?;
         self.position = entry.position;
-        let record = Record::of(entry).map_err(|bad| Violation::new("an entry can be read", bad.to_string()))?;
+        let record =
+            Record::of(entry).map_err(|bad| Violation::new("an entry can be read", bad.to_string()))?;
         let before = self.runs.get(&run_id).map(Run::status);
         for event in &record.events {
             self.add(run_id, entry.at, event)?;
@@ -87,9 +88,11 @@ impl Mirror {
         match event {
             Event::StatusChanged { from, to, trigger, error } => {
                 let is_edge = RunMachine::edge(*from, *trigger).is_ok_and(|edge| edge.to == *to);
-                ensure(is_edge && *from == run.status(), "a status changes along an edge of its table", || {
-                    format!("{run_id} is {}: {event:?}", run.status())
-                })?;
+                ensure(
+                    is_edge && *from == run.status(),
+                    "a status changes along an edge of its table",
+                    || format!("{run_id} is {}: {event:?}", run.status()),
+                )?;
                 ensure(error.is_some() == (*to == RunStatus::Failed), "a failed run has a code", || {
                     format!("{run_id}: {event:?}")
                 })?;
@@ -117,7 +120,9 @@ impl Mirror {
             Event::ContractChanged { id, detail: Some(ContractDetail::Dispatched), .. } => {
                 ensure(self.dispatched.insert(*id), "a call is dispatched once", || id.to_string())?;
                 let is_allowed = !self.needs_approval.contains(id) || self.approved.contains(id);
-                ensure(is_allowed, "a call that needs approval is dispatched after a yes", || id.to_string())?;
+                ensure(is_allowed, "a call that needs approval is dispatched after a yes", || {
+                    id.to_string()
+                })?;
             }
             _ => {}
         }

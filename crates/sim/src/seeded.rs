@@ -81,7 +81,8 @@ fn run_plan(random: &mut Random) -> RunPlan {
         ..RunSpec::new(engine, mode)
     };
     // Half of all runs come in the first second: a queue needs a crowd.
-    let at_ms = if random.once_in(2) { random.below(1000) } else { random.below(BUSY_MS.cast_unsigned() / 2) };
+    let at_ms =
+        if random.once_in(2) { random.below(1000) } else { random.below(BUSY_MS.cast_unsigned() / 2) };
     let key = random.once_in(3).then(|| format!("create {}", random.below(4)));
     RunPlan {
         at_ms: at_ms.cast_signed(),
@@ -151,6 +152,13 @@ fn call(random: &mut Random) -> Call {
         irreversible: !random.once_in(3),
         everywhere: random.once_in(3),
         approval: random.once_in(2),
-        goes: *random.one_of(&[Goes::Well, Goes::Well, Goes::Well, Goes::Badly, Goes::Unheard, Goes::Nowhere]),
+        goes: *random.one_of(&[
+            Goes::Well,
+            Goes::Well,
+            Goes::Well,
+            Goes::Badly,
+            Goes::Unheard,
+            Goes::Nowhere,
+        ]),
     }
 }

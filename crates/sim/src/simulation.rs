@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use adjourn_core::{Command, RunId, Survey, Timestamp};
+use adjourn_core::{Command, Process, RunId, Survey, Timestamp};
 use adjourn_runtime::{Answer, Effect, Kernel, StopCause};
 use adjourn_store::conformance::Random;
 use adjourn_store::{Error, Request};
@@ -65,7 +65,7 @@ pub(crate) enum Inside {
     /// The turn is stopped.
     StopTurn(RunId, u32, StopCause),
     /// The process that stays dies by itself.
-    ProcessDies(RunId, u32),
+    ProcessDies(RunId, Process),
     /// A call has its effect, if it has one.
     CallLands(RunId, u32, adjourn_core::ExecutionId),
     /// The surroundings of a run were looked at.
@@ -216,7 +216,7 @@ impl Simulation {
             Inside::Synced => self.synced(),
             Inside::Turn(run_id, turn) => self.go_on(run_id, turn),
             Inside::StopTurn(run_id, turn, cause) => self.stop_turn(run_id, turn, cause),
-            Inside::ProcessDies(run_id, pid) => self.process_dies(run_id, pid),
+            Inside::ProcessDies(run_id, process) => self.process_dies(run_id, process),
             Inside::CallLands(run_id, turn, id) => self.call_lands(run_id, turn, id),
             Inside::Surveyed(run_id, survey) => {
                 if let Some(kernel) = &mut self.kernel {
@@ -247,7 +247,8 @@ impl Simulation {
                 Some(_) | None => return self.rest(),
             }
         }
-        Err(Violation::new("the kernel comes to rest", format!("it was ticked {TICKS_MAX} times in a row")).into())
+        Err(Violation::new("the kernel comes to rest", format!("it was ticked {TICKS_MAX} times in a row"))
+            .into())
     }
 
     fn tell(&mut self) -> Step {
@@ -277,7 +278,11 @@ impl Simulation {
             format!("  {:?} of {} by {:?}: {told}", ticket.command, ticket.run_id, ticket.from)
         });
         if let Ok(accepted) = &answer {
-            self.watch.is_durable(self.disk.durable().as_ref(), &accepted.run, "an answer is told when it is durable")?;
+            self.watch.is_durable(
+                self.disk.durable().as_ref(),
+                &accepted.run,
+                "an answer is told when it is durable",
+            )?;
         }
         match &ticket.from {
             From::Creator(index) => self.created(*index, ticket, answer)?,
@@ -379,7 +384,11 @@ impl Simulation {
         }
         if faults.clock > 0 && self.random.once_in(faults.clock) {
             let back = self.random.once_in(2);
-            self.counts.add(if back { "fault: the clock is set back" } else { "fault: the clock is set forward" });
+            self.counts.add(if back {
+                "fault: the clock is set back"
+            } else {
+                "fault: the clock is set forward"
+            });
             let by = if back { 3000 } else { *self.random.one_of(&[2000, 60_000, 4_000_000]) };
             let by = self.random.below(by).cast_signed();
             self.clock_ahead_ms += if back { -by } else { by };

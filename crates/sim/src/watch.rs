@@ -5,9 +5,7 @@ mod queue;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use adjourn_core::{
-    Command, EndCause, Event, Interaction, Reply, Run, RunId, RunSpec, RunStatus, Timestamp,
-};
+use adjourn_core::{Command, EndCause, Event, Interaction, Reply, Run, RunId, RunSpec, RunStatus, Timestamp};
 use adjourn_runtime::{Answer, Denied, Kernel, Slots, StopCause};
 use adjourn_store::{Accepted, After, Store};
 
@@ -183,7 +181,9 @@ impl Watch {
                 })?;
                 let live = engines.turns.get(&run_id).filter(|live| live.turn == turn);
                 let is_due = live.is_none_or(|live| live.stop_by.is_some_and(|by| by <= self.kernel_time));
-                ensure(is_due, "a turn has the time that it may take", || format!("turn {turn} of {run_id}"))?;
+                ensure(is_due, "a turn has the time that it may take", || {
+                    format!("turn {turn} of {run_id}")
+                })?;
                 self.overdue.stopped(run_id, turn);
                 Ok(())
             }
@@ -239,9 +239,11 @@ impl Watch {
         })?;
         for run in mirror.runs.values().filter(|run| run.status() == RunStatus::Running) {
             let is_started = engines.started.contains(&(run.id(), run.turn()));
-            ensure(is_started || !kernel.is_right(run.id()), "a turn that began was given to its engine", || {
-                format!("turn {} of {}", run.turn(), run.id())
-            })?;
+            ensure(
+                is_started || !kernel.is_right(run.id()),
+                "a turn that began was given to its engine",
+                || format!("turn {} of {}", run.turn(), run.id()),
+            )?;
         }
         self.overdue.check(self.kernel_time, time_ms, kernel, mirror, engines)
     }
@@ -258,7 +260,9 @@ impl Watch {
     fn replies_are_kept(&mut self, mirror: &Mirror) -> Result<(), Violation> {
         for (run_id, reply) in self.acknowledged.drain(..) {
             let run = mirror.runs.get(&run_id);
-            let kept = run.and_then(|run| run.interaction(reply.interaction_id)).is_some_and(|found| is_by(found, &reply));
+            let kept = run
+                .and_then(|run| run.interaction(reply.interaction_id))
+                .is_some_and(|found| is_by(found, &reply));
             ensure(kept, "a reply that was accepted is never lost", || {
                 format!("question {} of {run_id}: {reply:?}", reply.interaction_id)
             })?;
@@ -283,9 +287,11 @@ impl Watch {
         }
         for run in mirror.runs.values() {
             let folded = adjourn_store::decider::load(store, run.id());
-            ensure(folded.is_ok_and(|folded| folded.as_ref() == Some(run)), "the state is the fold of its events", || {
-                run.id().to_string()
-            })?;
+            ensure(
+                folded.is_ok_and(|folded| folded.as_ref() == Some(run)),
+                "the state is the fold of its events",
+                || run.id().to_string(),
+            )?;
             let row = store.run(run.id()).ok().flatten();
             let is_right = row.is_some_and(|row| row.status == run.status() && row.seq == run.last_frame());
             ensure(is_right, "the row says what the run says", || run.id().to_string())?;

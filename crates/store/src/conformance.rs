@@ -15,6 +15,7 @@ pub mod items;
 mod model;
 mod random;
 pub mod reads;
+pub mod removal;
 pub mod rows;
 pub mod watches;
 
@@ -69,6 +70,9 @@ macro_rules! store_conformance {
             reads::everything_is_read_from_any_position,
             reads::what_is_not_there_is_none_or_empty,
             reads::cursors_beyond_every_number_find_nothing,
+            removal::a_run_that_ended_is_removed_with_everything_that_is_only_its_own,
+            removal::a_run_that_is_still_needed_is_not_removed,
+            removal::positions_never_go_back_when_the_newest_entry_is_removed,
             rows::a_run_is_listed_by_every_filter_from_every_cursor,
             rows::a_list_is_one_moment_while_its_runs_change,
             rows::a_row_follows_its_run,
@@ -102,6 +106,7 @@ mod tests {
         let modules = [
             ("commits", include_str!("conformance/commits.rs")),
             ("reads", include_str!("conformance/reads.rs")),
+            ("removal", include_str!("conformance/removal.rs")),
             ("rows", include_str!("conformance/rows.rs")),
             ("watches", include_str!("conformance/watches.rs")),
         ];

@@ -70,6 +70,21 @@ pub trait Store: Send + Sync + 'static {
 
     /// Who holds a key.
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error>;
+
+    /// Removes a run that has ended: its entries, its row with its labels, its contracts, and the keys it holds that
+    /// nobody else could use, which are those of a scope `run:…` and the one it was created with. Durable and complete
+    /// when it returns.
+    ///
+    /// False, and nothing changes, where there is no such run, where it has not ended, or where a person still has to
+    /// say what became of one of its calls (a contract that is [`unknown`](ContractRow::unknown)).
+    ///
+    /// - **Wider keys stay**: what was done once per skill, or once at all, is not done again because nobody remembers
+    ///   who did it.
+    /// - **Positions never go back.** The [`head`](Self::head) stays where it is, also when the newest entry was removed
+    ///   and after a restart; [`read_all`](Self::read_all) goes over the hole. Watches do not change.
+    ///
+    /// Whoever keeps states of runs in memory forgets this one: a store does not tell.
+    fn remove(&self, run: RunId) -> Result<bool, Error>;
 }
 
 /// What became of one item of a batch.

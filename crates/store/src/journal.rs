@@ -30,8 +30,8 @@ pub struct Journal {
 impl Journal {
     /// Starts a journal over `store`.
     pub fn start(store: Arc<dyn Store>) -> Result<(Self, Threads), Error> {
-        let steps = Plain(Decider::new(store.clone(), WARM_MAX));
-        let (inputs, threads) = Threads::start(steps, store)?;
+        let decider = Decider::new(store.clone(), WARM_MAX);
+        let (inputs, threads) = Threads::start(store, |_| Plain(decider))?;
         Ok((Self { inputs, under_way: Arc::new(Semaphore::new(UNDER_WAY_MAX)) }, threads))
     }
 

@@ -21,4 +21,4 @@ pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
 pub use sqlite::SqliteStore;
-pub use threads::{Inputs, Steps, Threads, WeakInputs};
+pub use threads::{Committed, Inputs, Steps, Threads, WeakInputs};

@@ -5,13 +5,14 @@
 //! the message that the second one gets.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use adjourn_core::Timestamp;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use crate::Error;
 use crate::directory;
@@ -21,10 +22,26 @@ const FILE_NAME: &str = "adjourn.lock";
 /// What is read of somebody else's lock file: a path and a few words fit.
 const OWNER_BYTES_MAX: u64 = 512;
 
+/// How long the lock of a dead owner may outlive it.
+///
+/// A process that the owner was just starting has a copy of the lock until it is another program. That takes a few
+/// milliseconds, and whoever starts us again after a crash may be faster.
+const DEAD_OWNER_MAX: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether it let go.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
 /// The ownership of a data directory, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that is just being started has a copy of it.
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 impl Lock {
@@ -38,16 +55,20 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(|error| directory::unusable(dir, &error))?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
-                return Err(Error::Owned { path: dir.to_owned(), owner: owner(&mut file) });
+        let began = Instant::now();
+        while let Err(error) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            if error != Errno::WOULDBLOCK {
+                return Err(directory::unusable(dir, &error.into()));
             }
-            Err(error) => return Err(directory::unusable(dir, &error.into())),
+            let owner = owner(&mut file);
+            if !is_dead(&owner) || began.elapsed() > DEAD_OWNER_MAX {
+                return Err(Error::Owned { path: dir.to_owned(), owner });
+            }
+            std::thread::sleep(LOOK_AGAIN);
         }
         // The lock is ours whether or not the note about it can be written: a full disk must not keep us out.
         let _ = file.set_len(0).and_then(|()| file.write_all(introduction().as_bytes()));
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
 
@@ -65,9 +86,16 @@ fn introduction() -> String {
     format!("process {} ({program}{command}) since {now}\n", std::process::id())
 }
 
+/// Whether the owner that the note names is no more.
+fn is_dead(owner: &str) -> bool {
+    let pid = owner.strip_prefix("process ").and_then(|rest| rest.split_once(' ')?.0.parse().ok());
+    let Some(pid) = pid.and_then(Pid::from_raw) else { return false };
+    rustix::process::test_kill_process(pid) == Err(Errno::SRCH)
+}
+
 fn owner(file: &mut File) -> String {
     let mut text = String::new();
-    let read = file.take(OWNER_BYTES_MAX).read_to_string(&mut text);
+    let read = file.rewind().and_then(|()| file.take(OWNER_BYTES_MAX).read_to_string(&mut text));
     match text.lines().next() {
         Some(line) if read.is_ok() && line.starts_with("process ") => line.escape_debug().to_string(),
         // It was locked but not yet, or never, written.
@@ -97,10 +125,35 @@ mod tests {
     }
 
     #[test]
+    fn who_lets_go_lets_go_for_copies_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = Lock::take(dir.path()).unwrap();
+        let _copy = lock.file.try_clone().unwrap();
+        drop(lock);
+        Lock::take(dir.path()).unwrap();
+    }
+
+    #[test]
     fn what_a_dead_owner_left_behind_keeps_nobody_out() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(FILE_NAME), "process 1 (init) since ever\n").unwrap();
         Lock::take(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn what_a_dead_owner_was_just_starting_keeps_nobody_out_for_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let copy = Lock::take(dir.path()).unwrap();
+        // No process has the largest number there is.
+        fs::write(dir.path().join(FILE_NAME), format!("process {} (adjourn) since ever\n", i32::MAX))
+            .unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(10 * super::LOOK_AGAIN);
+                drop(copy);
+            });
+            Lock::take(dir.path()).unwrap();
+        });
     }
 
     #[test]

@@ -5,12 +5,13 @@ mod open;
 mod problem;
 mod read;
 mod readers;
+mod remove;
 mod runs;
 mod sql;
 mod write;
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, StreamId,
@@ -71,16 +72,19 @@ impl SqliteStore {
         let head = read::head(&*readers.lend()?)?;
         Ok(Self { writer: None, readers, feed: Feed::new(head), _lock: None })
     }
+
+    fn writer(&self, doing: &'static str) -> Result<MutexGuard<'_, Writer>, Error> {
+        match &self.writer {
+            // A panic in a commit is an assertion about the batch: its transaction was rolled back on the way out.
+            Some(writer) => Ok(writer.lock().unwrap_or_else(PoisonError::into_inner)),
+            None => Err(Error::Failed { doing, problem: "it was opened for reading only".to_owned() }),
+        }
+    }
 }
 
 impl Store for SqliteStore {
     fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
-        let Some(writer) = &self.writer else {
-            let problem = "it was opened for reading only".to_owned();
-            return Err(Error::Failed { doing: "commit", problem });
-        };
-        // A panic in a commit is an assertion about the batch: its transaction was rolled back on the way out.
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer("commit")?;
         let before = writer.head();
         let outcomes = writer.commit(batch)?;
         let head = writer.head();
@@ -145,5 +149,9 @@ impl Store for SqliteStore {
 
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
         read::holder(&*self.readers.lend()?, key)
+    }
+
+    fn remove(&self, run: RunId) -> Result<bool, Error> {
+        self.writer("remove a run")?.remove(run)
     }
 }

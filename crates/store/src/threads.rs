@@ -1,9 +1,10 @@
 //! Two threads: one that decides and one that commits what was decided.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use adjourn_core::Item;
 
@@ -75,6 +76,12 @@ impl<I> Inputs<I> {
 /// Where inputs go, as long as somebody else keeps the threads going.
 pub struct WeakInputs<I>(Weak<LastOne<I>>);
 
+impl<I> Clone for WeakInputs<I> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
 impl<I> WeakInputs<I> {
     /// The inputs, unless the threads are ending.
     pub fn upgrade(&self) -> Option<Inputs<I>> {
@@ -89,22 +96,68 @@ impl<I> Drop for LastOne<I> {
     }
 }
 
+/// What was committed so far.
+#[derive(Debug, Default)]
+pub struct Committed {
+    batches: AtomicU64,
+    items: AtomicU64,
+    nanos: AtomicU64,
+}
+
+impl Committed {
+    /// How many batches. Each is one sync.
+    pub fn batches(&self) -> u64 {
+        self.batches.load(Ordering::Relaxed)
+    }
+
+    /// How many items were in them.
+    pub fn items(&self) -> u64 {
+        self.items.load(Ordering::Relaxed)
+    }
+
+    /// How long that took.
+    pub fn took(&self) -> Duration {
+        Duration::from_nanos(self.nanos.load(Ordering::Relaxed))
+    }
+
+    fn add(&self, items: usize, took: Duration) {
+        self.batches.fetch_add(1, Ordering::Relaxed);
+        self.items.fetch_add(items as u64, Ordering::Relaxed);
+        self.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
 /// The two threads.
 #[must_use = "whoever starts the threads waits for their end"]
 pub struct Threads {
     decide: JoinHandle<()>,
     commit: JoinHandle<()>,
+    committed: Arc<Committed>,
 }
 
 impl Threads {
-    /// Starts both over `store`.
-    pub fn start<S: Steps>(steps: S, store: Arc<dyn Store>) -> Result<(Inputs<S::Input>, Self), Error> {
+    /// Starts both over `store`, for the steps that `make` makes. They are given where their own inputs go, before the
+    /// first of them is taken.
+    pub fn start<S: Steps>(
+        store: Arc<dyn Store>,
+        make: impl FnOnce(WeakInputs<S::Input>) -> S,
+    ) -> Result<(Inputs<S::Input>, Self), Error> {
         let (signals, waiting) = mpsc::channel();
         let (batches, to_commit) = mpsc::channel();
-        let committed = signals.clone();
-        let commit = spawn("adjourn-commit", move || commit_loop(store.as_ref(), &to_commit, &committed))?;
+        let inputs = Inputs(Arc::new(LastOne(signals.clone())));
+        let steps = make(inputs.downgrade());
+        let committed = Arc::new(Committed::default());
+        let commit = {
+            let committed = committed.clone();
+            spawn("adjourn-commit", move || commit_loop(store.as_ref(), &to_commit, &signals, &committed))?
+        };
         let decide = spawn("adjourn-decide", move || decide_loop(steps, &waiting, &batches))?;
-        Ok((Inputs(Arc::new(LastOne(signals))), Self { decide, commit }))
+        Ok((inputs, Self { decide, commit, committed }))
+    }
+
+    /// What was committed so far.
+    pub fn committed(&self) -> Arc<Committed> {
+        self.committed.clone()
     }
 
     /// Waits until everything that was handed in is durable. Does not return while there is a handle.
@@ -127,10 +180,14 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 fn commit_loop<I>(
     store: &dyn Store,
     batches: &mpsc::Receiver<Arc<[Item]>>,
-    committed: &mpsc::Sender<Signal<I>>,
+    signals: &mpsc::Sender<Signal<I>>,
+    committed: &Committed,
 ) {
     for items in batches {
-        if committed.send(Signal::Committed(store.commit(&items))).is_err() {
+        let before = Instant::now();
+        let outcome = store.commit(&items);
+        committed.add(items.len(), before.elapsed());
+        if signals.send(Signal::Committed(outcome)).is_err() {
             return;
         }
     }

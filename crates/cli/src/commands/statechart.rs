@@ -9,7 +9,8 @@ use clap::builder::styling::Style;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 
-use super::Global;
+use crate::data::Global;
+use crate::exit::Exit;
 use crate::output::print;
 
 /// Show the machines: which states there are, and what leads from one to another
@@ -35,7 +36,7 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 impl Statechart {
-    pub(super) fn run(self, global: &Global) -> anyhow::Result<()> {
+    pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let format = self.format(global)?;
         let output = match (self.machine, format) {
             (Some(chart), Format::Text) => emphasised(&render(&chart, format)),
@@ -46,7 +47,7 @@ impl Statechart {
             (None, Format::Svg) => return Err(svg_needs_a_machine()),
         };
         print(&output)?;
-        Ok(())
+        Ok(Exit::Done)
     }
 
     fn format(&self, global: &Global) -> anyhow::Result<Format> {

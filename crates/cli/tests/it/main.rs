@@ -1,13 +1,26 @@
 //! The binary, as a person at a shell or a script sees it.
 
+// Whoever calls a function of a test wants it to fail right there.
+#![allow(clippy::unwrap_used)]
+
+mod cancel;
+mod engines;
+mod listing;
+mod owner;
+mod prune;
+mod reply;
+mod run;
+mod skills;
 mod statechart;
+mod world;
+mod wrong_use;
 
 use assert_cmd::Command;
 
 /// The binary with these arguments, in an environment that asks for nothing.
 fn adjourn(arguments: &[&str]) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("adjourn");
-    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("ADJOURN_DATA");
     command
 }
 
@@ -33,6 +46,7 @@ fn help_says_what_it_is_and_lists_the_commands() {
     let help = stdout(&["--help"]);
     assert!(help.starts_with("Runs agent work that has to stop and ask."), "{help}");
     assert!(help.contains("\n  statechart  "), "{help}");
+    assert!(!help.contains("__supervise"), "{help}");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! What the evidence means under the rules of a run.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 use super::DONE_MARKER;
@@ -186,26 +184,17 @@ fn question(evidence: &Evidence) -> (Question, Vec<Warning>) {
     }
 }
 
+/// What is wrong, for the agent; how it is asked again is not for the rules to say.
 fn repair(evidence: &Evidence) -> Verdict {
-    let mut problem = match (&evidence.validity, &evidence.output) {
+    let problem = match (&evidence.validity, &evidence.output) {
         (Validity::Invalid(errors), Some(_)) => {
-            let mut problem =
-                "The JSON object in your last message does not meet the output schema:\n".to_owned();
-            for error in errors {
-                // Writing to a String cannot fail.
-                _ = writeln!(problem, "- {error}");
-            }
-            problem
+            let errors: String = errors.iter().map(|error| format!("\n- {error}")).collect();
+            format!("the JSON object in your last message does not meet the output schema:{errors}")
         }
         (Validity::NoSchema | Validity::Valid | Validity::Invalid(_), _) => {
-            "Your last message has no result in it.\n".to_owned()
+            "your last message has no result in it".to_owned()
         }
     };
-    _ = write!(
-        problem,
-        "Print the whole result again as one JSON object with \"{DONE_MARKER}\": true, and nothing else. \
-         Do not repeat work that is already done."
-    );
     Verdict::Repair { problem }
 }
 

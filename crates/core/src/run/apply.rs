@@ -51,6 +51,8 @@ impl Run {
             repairs: 0,
             restarts: 0,
             interrupted: false,
+            turn_reason: None,
+            turn_answers: Vec::new(),
             auto_decisions: 0,
             handle: spec.continues.as_ref().and_then(|continued| continued.handle.clone()),
             process: None,
@@ -92,6 +94,7 @@ impl Run {
                 for id in answers {
                     self.interaction_mut(*id)?.taken_up = true;
                 }
+                self.turn_answers.clone_from(answers);
             }
             Event::Observed(observation) => self.observe(observation),
             Event::RepairStarted { repair, .. } => {
@@ -239,6 +242,7 @@ impl Run {
 
     fn start_turn(&mut self, attempt: u32, reason: TurnReason) {
         self.turn += 1;
+        self.turn_reason = Some(reason);
         self.interrupted = false;
         if attempt != self.attempt_number {
             self.attempt_number = attempt;

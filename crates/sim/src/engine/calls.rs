@@ -86,7 +86,8 @@ impl Simulation {
         let run_id = ticket.run_id;
         match &ticket.command {
             Command::RequestContract(request) => {
-                let waits = matches!(request.spec.action, ContractAction::EcsRequest(_)) || request.approval.is_some();
+                let waits = matches!(request.spec.action, ContractAction::EcsRequest(_))
+                    || request.approval.is_some();
                 if waits {
                     self.next_act(run_id, turn);
                     return;
@@ -107,7 +108,8 @@ impl Simulation {
     /// The call reaches the other side. From here on it has happened, whether or not anybody hears of it.
     pub(crate) fn call_lands(&mut self, run_id: RunId, turn: u32, id: ExecutionId) -> Step {
         let goes = self.engines.ledger.goes.get(&id).copied().unwrap_or(Goes::Well);
-        let Some(spec) = self.mirror.runs.get(&run_id).and_then(|run| run.contract(id)).map(|one| one.spec.clone())
+        let Some(spec) =
+            self.mirror.runs.get(&run_id).and_then(|run| run.contract(id)).map(|one| one.spec.clone())
         else {
             return Err(Violation::new("a call is made after it is recorded", id.to_string()).into());
         };

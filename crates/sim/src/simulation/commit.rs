@@ -35,13 +35,16 @@ impl Simulation {
             return Ok(());
         }
         self.boundary("crash before a batch is taken")?;
-        let Some(items) = self.kernel.as_mut().and_then(adjourn_runtime::Kernel::submit) else { return Ok(()) };
+        let Some(items) = self.kernel.as_mut().and_then(adjourn_runtime::Kernel::submit) else {
+            return Ok(());
+        };
         self.boundary("crash before a batch is written")?;
         self.start_early(&items)?;
         let fate = self.draw_fate();
         let items = self.plant_gap(items);
         self.counts.add("commits");
-        let is_slow = !self.is_calm && self.plan.faults.slow > 0 && self.random.once_in(self.plan.faults.slow);
+        let is_slow =
+            !self.is_calm && self.plan.faults.slow > 0 && self.random.once_in(self.plan.faults.slow);
         let delay = if is_slow { 3000 } else { 1 + self.draw_delay(4) };
         self.committing = Some(Committing { items, fate });
         match fate {

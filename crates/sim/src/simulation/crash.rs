@@ -38,11 +38,8 @@ impl Simulation {
         if self.kernel.is_some() {
             return Ok(());
         }
-        let store = Flaky {
-            inner: self.disk.visible(),
-            failing: self.failing_reads.clone(),
-            bug: self.plan.bug,
-        };
+        let store =
+            Flaky { inner: self.disk.visible(), failing: self.failing_reads.clone(), bug: self.plan.bug };
         let mut slots: Slots = self.plan.slots.clone();
         if self.plan.bug == Some(Bug::OneSlotTooMany) {
             slots.total += 1;

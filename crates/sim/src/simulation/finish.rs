@@ -26,16 +26,22 @@ impl Simulation {
 
     /// Answers whatever waits, and cancels whatever hangs.
     pub(super) fn tidy(&mut self) -> Step {
-        ensure(self.time_ms < self.plan.calm_at_ms + CALM_MAX_MS, "every run ends or waits for a person", || {
-            let stuck: Vec<_> = self.mirror.runs.values().filter(|run| !run.status().is_terminal()).collect();
-            let stuck: Vec<_> = stuck.iter().map(|run| format!("{} is {}", run.id(), run.status())).collect();
-            format!(
-                "stuck: {stuck:?}; not answered: {:?}; creators are served: {}; engines are idle: {}",
-                self.outstanding,
-                self.clients.are_served(&self.plan),
-                self.engines.are_idle()
-            )
-        })?;
+        ensure(
+            self.time_ms < self.plan.calm_at_ms + CALM_MAX_MS,
+            "every run ends or waits for a person",
+            || {
+                let stuck: Vec<_> =
+                    self.mirror.runs.values().filter(|run| !run.status().is_terminal()).collect();
+                let stuck: Vec<_> =
+                    stuck.iter().map(|run| format!("{} is {}", run.id(), run.status())).collect();
+                format!(
+                    "stuck: {stuck:?}; not answered: {:?}; creators are served: {}; engines are idle: {}",
+                    self.outstanding,
+                    self.clients.are_served(&self.plan),
+                    self.engines.are_idle()
+                )
+            },
+        )?;
         self.later(TIDY_EVERY_MS, Todo::Tidy);
         if self.kernel.is_none() {
             return Ok(());

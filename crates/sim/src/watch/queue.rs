@@ -29,7 +29,8 @@ pub(super) struct Queue {
 impl Queue {
     /// After a restart they stand in the order of their last change.
     pub(super) fn restart(&mut self, mirror: &Mirror) {
-        let mut queued: Vec<_> = mirror.runs.values().filter(|run| run.status() == RunStatus::Queued).collect();
+        let mut queued: Vec<_> =
+            mirror.runs.values().filter(|run| run.status() == RunStatus::Queued).collect();
         queued.sort_by_key(|run| (run.updated_at(), run.id()));
         self.since.clear();
         self.passes.clear();
@@ -97,7 +98,13 @@ impl Queue {
     }
 
     /// `run` got a slot while all of `still` went on waiting.
-    fn check(&mut self, run: &Run, since: u64, still: &[(&Run, u64)], slots: &Slots) -> Result<(), Violation> {
+    fn check(
+        &mut self,
+        run: &Run,
+        since: u64,
+        still: &[(&Run, u64)],
+        slots: &Slots,
+    ) -> Result<(), Violation> {
         for (other, other_since) in still {
             let (mine, theirs) = (run.spec(), other.spec());
             let (my_priority, their_priority) = (self.priority(run), self.priority(other));

@@ -26,7 +26,11 @@ fn end(scenario: Scenario) -> &'static str {
 fn assert_ends_well(scenario: Scenario, outcome: &Outcome, crashes: &[(u64, Unsynced)]) {
     let counts = &outcome.counts;
     assert_eq!(counts.get("crashes"), crashes.len() as u64, "{scenario:?}, {crashes:?}");
-    assert_eq!((counts.get("runs"), counts.get(end(scenario))), (1, 1), "{scenario:?}, {crashes:?}\n{counts}");
+    assert_eq!(
+        (counts.get("runs"), counts.get(end(scenario))),
+        (1, 1),
+        "{scenario:?}, {crashes:?}\n{counts}"
+    );
     if scenario == Scenario::Expiry {
         assert_eq!(counts.get("questions that expired"), 1, "{crashes:?}");
     }

@@ -17,7 +17,8 @@ fn run(seeds: std::ops::Range<u64>, medium: Medium) -> Counts {
 /// the first thousand reached.
 fn assert_worth_it(counts: &Counts) {
     let floors = FLOORS.iter().filter(|(what, least)| counts.get(what) < *least);
-    let missed: Vec<_> = floors.map(|(what, least)| format!("{what}: {} < {least}", counts.get(what))).collect();
+    let missed: Vec<_> =
+        floors.map(|(what, least)| format!("{what}: {} < {least}", counts.get(what))).collect();
     assert!(missed.is_empty(), "{missed:#?}\n{counts}");
 }
 

@@ -48,7 +48,7 @@ pub(super) fn bytes_column<'r>(row: &'r Row<'_>, index: usize) -> Result<&'r [u8
 }
 
 pub(super) fn head(connection: &Connection) -> Result<u64, Error> {
-    let sql = "SELECT coalesce(max(position), 0) FROM entries";
+    let sql = "SELECT max((SELECT coalesce(max(position), 0) FROM entries), (SELECT head FROM removed))";
     let found = all(connection, sql, [], |row| count_column(row, 0))?;
     Ok(found.first().copied().unwrap_or(0))
 }

@@ -4,13 +4,13 @@
 //! nothing to take back, and no item needs a savepoint of its own.
 
 use adjourn_core::{
-    Change, Claim, ClaimKey, ContractRow, Holder, Item, OpenInteraction, RunRow, StreamId, Timestamp,
+    Change, Claim, ClaimKey, ContractRow, Holder, Item, OpenInteraction, RunId, RunRow, StreamId, Timestamp,
 };
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
 use super::codec::{contract_status_code, count, execution_key, run_key, run_status_code, stream_key};
 use super::problem::while_doing;
-use super::{read, sql};
+use super::{read, remove, sql};
 use crate::{Conflict, Error, Outcome};
 
 const COMMIT: &str = "commit";
@@ -53,6 +53,11 @@ impl Writer {
         transaction.commit().map_err(&failed)?;
         self.head = head;
         Ok(outcomes)
+    }
+
+    /// Removes a run that has ended, or says that there is none.
+    pub(super) fn remove(&mut self, run: RunId) -> Result<bool, Error> {
+        remove::run(&mut self.connection, run, self.head)
     }
 
     /// Empties the log, as far as that is possible now.

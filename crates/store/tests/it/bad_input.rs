@@ -119,11 +119,11 @@ fn a_database_of_another_program_is_refused_and_left_alone() {
 #[test]
 fn a_journal_of_a_newer_version_is_refused() {
     let dir = journal(1);
-    let newer = "UPDATE refinery_schema_history SET version = 99";
+    let newer = "UPDATE refinery_schema_history SET version = 99 WHERE version = 2";
     Connection::open(database(&dir)).unwrap().execute_batch(newer).unwrap();
     for error in [open_error(dir.path()), reader_error(dir.path())] {
         let expected = format!(
-            "{} has format 99, this adjourn knows formats up to 1: use a newer adjourn",
+            "{} has format 99, this adjourn knows formats up to 2: use a newer adjourn",
             database(&dir).display()
         );
         assert_eq!(error, expected);

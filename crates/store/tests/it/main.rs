@@ -7,5 +7,6 @@ mod bad_input;
 mod bench;
 mod child;
 mod conformance;
+mod decider;
 mod faults;
 mod kill;

@@ -195,9 +195,7 @@ fn agents_and_people_are_told_what_is_wrong() {
     let Verdict::Repair { problem } = verdict(&AUTO, &evidence(2)) else { panic!("a repair") };
     assert_eq!(
         problem,
-        "The JSON object in your last message does not meet the output schema:\n- /0: is wrong\n- /1: is wrong\n\
-         Print the whole result again as one JSON object with \"__SKILL_DONE__\": true, and nothing else. \
-         Do not repeat work that is already done."
+        "the JSON object in your last message does not meet the output schema:\n- /0: is wrong\n- /1: is wrong"
     );
     let rules = Rules { repairs: 1, ..AUTO };
     let Verdict::Failed { message, .. } = verdict(&rules, &evidence(4)) else { panic!("a failure") };

@@ -16,9 +16,11 @@ pub(super) fn start(draft: &mut Draft) -> Result<(), Refusal> {
     if draft.run.ending.is_some() {
         return Err(Refusal::Ending);
     }
-    let answers: Vec<InteractionId> =
-        draft.run.unused_answers().map(|interaction| interaction.interaction_id).collect();
     let reason = reason(&draft.run);
+    // A turn that was cut off may not have seen the answers it was given, so it is given them again.
+    let repeated = if reason == TurnReason::GoOn { draft.run.turn_answers.clone() } else { Vec::new() };
+    let unused = draft.run.unused_answers().map(|interaction| interaction.interaction_id);
+    let answers: Vec<InteractionId> = repeated.into_iter().chain(unused).collect();
     let attempt = draft.run.attempt_number + u32::from(opens_an_attempt(&draft.run, reason));
     draft.emit(Event::TurnStarted { attempt, reason, answers });
     draft.step(RunTrigger::TurnStarted, Actor::Scheduler)

@@ -218,3 +218,17 @@ fn a_run_that_had_to_end_ends() {
     run.starts().cancels().restarts();
     assert_eq!(run.status(), RunStatus::Canceled);
 }
+
+#[test]
+fn a_turn_that_goes_on_is_given_its_answers_again() {
+    let mut run = Case::interactive();
+    run.starts_with_handle().ends(ASKS).answers(1, "a").starts();
+    for _ in 0..2 {
+        run.restarts().starts();
+        let given: Vec<_> = run.run().turn_answers().map(|answer| answer.interaction_id.0).collect();
+        assert_eq!(given, [1], "the turn may have been cut off before it saw the answer");
+    }
+    run.ends(ASKS).answers(2, "b").starts();
+    let given: Vec<_> = run.run().turn_answers().map(|answer| answer.interaction_id.0).collect();
+    assert_eq!(given, [2], "the next turn is given only what is new");
+}

@@ -1,0 +1,119 @@
+//! `adjourn engines`: which agents are installed here, and whether each answers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use adjourn_engine::Probe;
+use adjourn_engine::supervisor::Supervisor;
+use adjourn_runtime::Desk;
+use adjourn_runtime::config::{Config, How};
+use adjourn_runtime::workspace::Workspaces;
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::data::Global;
+use crate::exit::Exit;
+use crate::output::{print, print_json};
+use crate::style;
+use crate::table::{Cell, table};
+use crate::text::one_line;
+
+/// How long an agent may take to say its version. Whoever looks at a list does not wait longer, and an agent that needs
+/// more for it is not broken, only slow: its first start on a machine unpacks things.
+const PROBE_MAX: Duration = Duration::from_secs(15);
+
+/// Characters of a version or of a problem.
+const TOLD_CHARS_MAX: usize = 100;
+
+/// Show which agents are installed here, and whether each answers
+#[derive(Debug, Args)]
+pub(super) struct Engines {}
+
+/// What was found out about an engine.
+struct Found {
+    name: String,
+    kind: &'static str,
+    profile: &'static str,
+    installed: bool,
+    /// The version it told, or what is wrong.
+    answer: Result<String, String>,
+}
+
+impl Engines {
+    pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        let config = global.config()?;
+        let workspaces = Workspaces::new(&global.absolute_data());
+        let desk = Desk::new(config.clone(), BTreeMap::new(), workspaces, Supervisor::current_exe()?);
+        let asked = config.engine_names().into_iter().map(|name| ask(&config, &desk, name));
+        let found: Vec<Found> = futures::future::join_all(asked).await.into_iter().flatten().collect();
+        if global.json {
+            print_json(&found.iter().map(document).collect::<Vec<_>>())?;
+        } else {
+            let rows: Vec<_> = found.iter().map(row).collect();
+            print(&table(&["ENGINE", "KIND", "PROFILE", "INSTALLED", "ANSWERS"], &rows))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+async fn ask(config: &Config, desk: &Desk, name: &str) -> Option<Found> {
+    let engine = config.engine(name)?;
+    let found = |installed, answer| Found {
+        name: name.to_owned(),
+        kind: engine.kind().name(),
+        profile: engine.profile.map_or("resumable", adjourn_core::Profile::name),
+        installed,
+        answer,
+    };
+    if matches!(engine.how, How::Replay { recording: None, .. }) {
+        return Some(found(true, Ok("plays the recording that a skill carries".to_owned())));
+    }
+    let engine = match desk.engine(name) {
+        Ok(engine) => engine,
+        Err(problem) => return Some(found(false, Err(problem))),
+    };
+    if !engine.is_installed() {
+        let problem = match engine.probe().await {
+            Probe::Unusable { problem } => problem,
+            Probe::Ready { version } => version,
+        };
+        return Some(found(false, Err(problem)));
+    }
+    let answer = match tokio::time::timeout(PROBE_MAX, engine.probe()).await {
+        Ok(Probe::Ready { version }) => Ok(version),
+        Ok(Probe::Unusable { problem }) => Err(problem),
+        Err(_) => Err(format!("it did not answer within {} s", PROBE_MAX.as_secs())),
+    };
+    Some(found(true, answer))
+}
+
+fn row(found: &Found) -> Vec<Cell> {
+    let installed =
+        if found.installed { Cell::styled(style::GOOD, "yes") } else { Cell::styled(style::DIM, "no") };
+    let answer = match &found.answer {
+        Ok(version) if version == "unknown" => Cell::from("there is no version to ask for"),
+        Ok(version) => Cell::from(one_line(version, TOLD_CHARS_MAX)),
+        Err(problem) if found.installed => Cell::styled(style::BAD, one_line(problem, TOLD_CHARS_MAX)),
+        Err(problem) => {
+            // Before that comes where it was looked for, which is long and only in the way here.
+            let install =
+                problem.rsplit_once(". To install it: ").map(|(_, how)| format!("to install it: {how}"));
+            Cell::styled(style::DIM, one_line(install.as_ref().unwrap_or(problem), TOLD_CHARS_MAX))
+        }
+    };
+    vec![
+        Cell::from(found.name.as_str()),
+        Cell::from(found.kind),
+        Cell::from(found.profile),
+        installed,
+        answer,
+    ]
+}
+
+fn document(found: &Found) -> Value {
+    let Found { name, kind, profile, installed, answer } = found;
+    json!({
+        "name": name, "kind": kind, "profile": profile, "installed": installed, "answers": answer.is_ok(),
+        "version": answer.as_ref().ok(), "problem": answer.as_ref().err(),
+    })
+}

@@ -1,0 +1,99 @@
+//! `adjourn reply`: answers a question, and stays with the run until it waits again or ends.
+
+use adjourn_core::{Action, By, Interaction, InteractionId, Run};
+use adjourn_runtime::ReplyRequest;
+use anyhow::anyhow;
+use clap::Args;
+use serde_json::Value;
+
+use crate::answer::{from_text, problem_text};
+use crate::data::Global;
+use crate::exit::{Exit, wrong_use};
+use crate::find::find;
+use crate::question::question_text;
+use crate::stay::{Answers, stay};
+use crate::tail::Tail;
+
+/// Answer what a run asks, and stay with it
+#[derive(Debug, Args)]
+pub(super) struct Reply {
+    /// The run: its id, or an end of it that no other run has
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// The answer; choices by value or label, several separated by commas
+    #[arg(value_name = "TEXT", conflicts_with = "data")]
+    text: Option<String>,
+
+    /// Which question [default: the oldest that is open]
+    #[arg(long, value_name = "ID")]
+    interaction: Option<u32>,
+
+    /// The answer as JSON
+    #[arg(long = "data", id = "data", value_name = "JSON")]
+    data: Option<String>,
+
+    /// The same key again is the same answer again, and answers nothing twice
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
+    /// What to do with a call that needs approval: approve, edit or reject
+    #[arg(long, value_name = "ACTION")]
+    action: Option<Action>,
+}
+
+impl Reply {
+    pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        let data = self.data.as_deref().map(json).transpose()?;
+        let (service, _threads) = global.existing_service()?;
+        let store = service.store().clone();
+        let run_id = find(store.as_ref(), &self.run)?;
+        let tail = Tail::from_now(store.as_ref(), run_id)?;
+        let interaction_id = self.interaction.map(InteractionId);
+        let response = self.response(tail.run()?, interaction_id, data)?;
+        let answer =
+            ReplyRequest { interaction_id, response, action: self.action, by: By::USER, key: self.key };
+        service.reply(run_id, answer).await?;
+        stay(global, &service, run_id, tail, Answers::new(Vec::new())).await
+    }
+
+    fn response(
+        &self,
+        run: &Run,
+        interaction_id: Option<InteractionId>,
+        data: Option<Value>,
+    ) -> anyhow::Result<Value> {
+        if let Some(data) = data {
+            return Ok(data);
+        }
+        // What is not open is refused by the rules, which know best what to say about it.
+        let open =
+            |interaction: &&Interaction| interaction_id.is_none_or(|id| interaction.interaction_id == id);
+        match (&self.text, run.open_interactions().find(open), self.action) {
+            (Some(text), Some(open), None) => from_text(&open.question, text).map_err(|errors| {
+                anyhow!("`{text}` is no answer: {}\n{}", problem_text(&errors), question_text(&open.question))
+            }),
+            (Some(text), None, None) => Ok(Value::from(text.as_str())),
+            (Some(text), _, Some(_)) => {
+                Ok(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())))
+            }
+            (None, _, Some(_)) => Ok(Value::Null),
+            (None, Some(open), None) => Err(wrong_use(format!(
+                "there is no answer: give it as text, or with --data as JSON\n{}",
+                question_text(&open.question)
+            ))),
+            (None, None, None) => {
+                Err(wrong_use("there is no answer: give it as text, or with --data as JSON"))
+            }
+        }
+    }
+}
+
+fn json(text: &str) -> anyhow::Result<Value> {
+    serde_json::from_str(text).map_err(|error| {
+        wrong_use(format!(
+            "--data is not JSON: {error}\nbehind `reply` it is the answer; the data directory is named in front: \
+             adjourn --data DIR reply …"
+        ))
+    })
+}

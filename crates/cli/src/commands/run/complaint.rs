@@ -1,0 +1,65 @@
+//! What is wrong with a request, in the words of the command line.
+
+use adjourn_core::FieldError;
+use adjourn_runtime::ServiceError;
+use anyhow::anyhow;
+
+/// Where a request has what an option says.
+const OPTIONS: &[(&str, &str)] = &[
+    ("/engine", "--engine"),
+    ("/prompt", "--prompt"),
+    ("/execution_mode", "--mode"),
+    ("/input", "--input"),
+    ("/parameter", "--param"),
+    ("/labels", "--label"),
+    ("/files", "--file"),
+    ("/options/session_timeout_sec", "--session-timeout"),
+    ("/options/max_attempt", "--max-attempt"),
+    ("/options/hard_timeout_sec", "--hard-timeout"),
+    ("/options/interactive_profile", "--profile"),
+];
+
+/// The error of a request that was refused, with the options that it came from.
+pub(super) fn complaint(error: ServiceError) -> anyhow::Error {
+    match error {
+        ServiceError::Invalid(errors) => {
+            anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("\n"))
+        }
+        error => error.into(),
+    }
+}
+
+fn line(FieldError { path, message }: &FieldError) -> String {
+    if path.is_empty() {
+        return message.clone();
+    }
+    let named = OPTIONS.iter().find_map(|(pointer, option)| {
+        let rest = path.strip_prefix(pointer)?;
+        match rest.strip_prefix('/') {
+            None if rest.is_empty() => Some((*option).to_owned()),
+            Some(below) => Some(format!("{option} {below}")),
+            None => None,
+        }
+    });
+    format!("{}: {message}", named.unwrap_or_else(|| path.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use adjourn_core::FieldError;
+
+    use super::line;
+
+    #[test]
+    fn a_problem_is_told_by_the_option_it_came_from() {
+        for (path, expected) in [
+            ("", "is wrong"),
+            ("/engine", "--engine: is wrong"),
+            ("/input/city/name", "--input city/name: is wrong"),
+            ("/options/max_attempt", "--max-attempt: is wrong"),
+            ("/inputs", "/inputs: is wrong"),
+        ] {
+            assert_eq!(line(&FieldError::new(path, "is wrong")), expected);
+        }
+    }
+}

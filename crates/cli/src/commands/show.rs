@@ -1,0 +1,157 @@
+//! `adjourn show`: one run, everything that a person wants to know of it.
+
+use std::fmt::Write as _;
+
+use adjourn_core::{ByKind, Interaction, InteractionView, Resolution, Run, RunStatus, RunView};
+use adjourn_runtime::workspace::Workspaces;
+use clap::Args;
+use serde_json::json;
+
+use crate::data::{Global, now};
+use crate::exit::Exit;
+use crate::find::find;
+use crate::output::{print, print_json, value_text};
+use crate::question::{OpenQuestion, question_text, reply_command};
+use crate::style::{self, styled};
+use crate::tail::Tail;
+use crate::text::{age, clean, indented, moment, one_line, until};
+use crate::usage::usage_text;
+
+/// Characters of the task or an earlier question in one line.
+const LINE_CHARS_MAX: usize = 100;
+
+/// Show a run: its status, its questions, its result
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The run: its id, or an end of it that no other run has
+    #[arg(value_name = "RUN")]
+    run: String,
+}
+
+impl Show {
+    pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        let store = global.reader()?;
+        let run_id = find(&store, &self.run)?;
+        let run = Tail::load(&store, run_id)?;
+        if global.json {
+            let mut document = json!(RunView::of(&run));
+            let interactions = run.interactions().iter().map(|it| InteractionView::of(&run, it));
+            document["interactions"] = json!(interactions.collect::<Vec<_>>());
+            print_json(&document)?;
+        } else {
+            print(&text(global, &run))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Lines with a name in front, and parts below a heading.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, name: &str, value: impl std::fmt::Display) {
+        let _ = writeln!(self.0, "{}{value}", styled(style::DIM, format!("{name:<11}")));
+    }
+
+    fn part(&mut self, heading: &str, text: &str) {
+        let _ = writeln!(self.0, "\n{}\n{}", styled(style::BOLD, heading), indented(text, "  "));
+    }
+}
+
+fn text(global: &Global, run: &Run) -> String {
+    let mut page = Page::default();
+    facts(global, run, &mut page);
+    for warning in run.warnings() {
+        let message = clean(&format!("{}: {}", warning.code, warning.message));
+        page.line("warning", styled(style::ODD, message));
+    }
+    if let Some(error) = run.error() {
+        page.part("Error", &styled(style::BAD, clean(&format!("{}: {}", error.code, error.message))));
+    }
+    let earlier: Vec<_> =
+        run.interactions().iter().filter(|it| !it.is_open()).map(asked_and_answered).collect();
+    if !earlier.is_empty() {
+        page.part("Asked", &earlier.join("\n"));
+    }
+    let open: Vec<_> = run.open_interactions().collect();
+    for interaction in &open {
+        let command = reply_command(global, run.id(), OpenQuestion::one_of(interaction, open.len()));
+        let waits = match interaction.deadline_at {
+            Some(at) => format!(", decided without an answer {}", until(at, now())),
+            None => String::new(),
+        };
+        let heading = format!("Asks ({} ago{waits})", age(interaction.created_at, now()));
+        let question = styled(style::ASKS, question_text(&interaction.question));
+        page.part(&heading, &format!("{question}\n\n{}", styled(style::DIM, command)));
+    }
+    if let Some(result) = run.result() {
+        page.part("Result", &clean(&value_text(result)));
+    }
+    page.0
+}
+
+fn facts(global: &Global, run: &Run, page: &mut Page) {
+    let spec = run.spec();
+    page.line("run", styled(style::BOLD, run.id()));
+    page.line("status", styled(style::status(run.status()), run.status()));
+    if let Some(skill) = &spec.skill {
+        page.line("skill", skill);
+    }
+    if let Some(prompt) = &spec.prompt {
+        page.line("task", one_line(prompt, LINE_CHARS_MAX));
+    }
+    page.line("engine", format!("{}, {}, {}", spec.engine, spec.execution_mode, run.profile()));
+    let attempts = spec.max_attempt.map(|most| format!(" of {most}")).unwrap_or_default();
+    page.line("attempt", format!("{}{attempts}", run.attempt_number()));
+    if run.restarts() > 0 {
+        page.line("restarts", run.restarts());
+    }
+    if let Some(continued) = &spec.continues {
+        page.line("continues", continued.run_id);
+    }
+    for (name, value) in &spec.labels {
+        page.line("label", clean(&format!("{name}={value}")));
+    }
+    page.line("created", format!("{} ({} ago)", moment(run.created_at()), age(run.created_at(), now())));
+    let changed = if run.status().is_terminal() { "ended" } else { "changed" };
+    let took = age(run.created_at(), run.updated_at());
+    page.line(changed, format!("{} (after {took})", moment(run.updated_at())));
+    if let Some(usage) = usage_text(run.usage()) {
+        page.line("usage", usage);
+    }
+    match Workspaces::new(&global.absolute_data()).open(run.id()) {
+        Ok(workspace) => page.line("workspace", workspace.work.display()),
+        Err(error) => page.line("workspace", error),
+    }
+    if matches!(run.status(), RunStatus::Queued | RunStatus::Running) {
+        page.line(
+            "note",
+            "it is worked on by whoever owns the data directory, or taken up by the next who does",
+        );
+    }
+}
+
+/// A question and what became of it, in two lines.
+fn asked_and_answered(interaction: &Interaction) -> String {
+    let asked = one_line(&interaction.question.prompt, LINE_CHARS_MAX);
+    let answered = match &interaction.resolution {
+        Some(Resolution { response, by, at, .. }) => {
+            let who = match (by.kind, &by.name) {
+                (ByKind::User, Some(name)) => clean(name),
+                (ByKind::User, None) => "a person".to_owned(),
+                (ByKind::AutoDecide, _) => "no one in time".to_owned(),
+                (ByKind::System, _) => "adjourn".to_owned(),
+            };
+            let response = if response.is_null() { String::new() } else { value_text(response) };
+            format!(
+                "{} ({}, {who}, {})",
+                one_line(&response, LINE_CHARS_MAX),
+                interaction.status,
+                moment(*at)
+            )
+        }
+        None => interaction.status.to_string(),
+    };
+    format!("{}. {asked}\n   > {answered}", interaction.interaction_id)
+}

@@ -1,0 +1,141 @@
+//! What is seen of a run while it works: what it said and did, and on a terminal what it is doing just now.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use adjourn_core::{Frame, FrameType, InteractionId, Run, RunStatus};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value;
+
+use crate::frame::{told, words};
+use crate::text::one_line;
+use crate::usage::usage_text;
+
+/// Often enough to look alive, and no burden for a slow connection.
+const TICK: Duration = Duration::from_millis(120);
+
+/// Characters of what the agent does or writes. The terminal cuts what is longer than it is wide.
+const DOING_CHARS_MAX: usize = 200;
+
+/// Bytes that are kept of what the agent is writing: only its last line is shown.
+const WRITING_BYTES_MAX: usize = 4096;
+
+/// What is seen of a run while it works. All of it goes to stderr.
+pub(crate) struct Live {
+    bar: ProgressBar,
+    /// What the agent did last.
+    doing: Option<String>,
+    /// What the agent is writing.
+    writing: String,
+    /// The question that was answered on this very screen.
+    answered_here: Option<InteractionId>,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>3} {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self { bar, doing: None, writing: String::new(), answered_here: None }
+    }
+
+    /// Takes note of what came. `run` is the state with all of it.
+    pub(crate) fn see(&mut self, frames: &[Frame], run: &Run) {
+        for (index, frame) in frames.iter().enumerate() {
+            match frame.kind {
+                FrameType::MessageFinal => self.writing.clear(),
+                FrameType::ToolCall => self.doing = frame.data["name"].as_str().map(str::to_owned),
+                FrameType::CommandExecution => {
+                    self.doing = frame.data["command"].as_str().map(|command| format!("$ {command}"));
+                }
+                FrameType::StateChanged => self.doing = None,
+                _ => {}
+            }
+            if !is_shown_otherwise(frame, &frames[index + 1..], run)
+                && !self.is_on_the_screen(frame)
+                && let Some(line) = told(frame)
+            {
+                self.say(&line);
+            }
+        }
+        self.draw(run);
+    }
+
+    /// Takes note of a question whose answer is on the screen, because the person gave it here.
+    pub(crate) fn answered_here(&mut self, id: InteractionId) {
+        self.answered_here = Some(id);
+    }
+
+    fn is_on_the_screen(&self, frame: &Frame) -> bool {
+        let id = frame.data["interaction_id"].as_u64();
+        frame.kind == FrameType::ReplyAccepted && id == self.answered_here.map(|id| u64::from(id.0))
+    }
+
+    /// Takes note of text that the agent is writing.
+    pub(crate) fn write(&mut self, text: &str, run: &Run) {
+        self.writing.push_str(text);
+        if self.writing.len() > WRITING_BYTES_MAX {
+            let from = self.writing.ceil_char_boundary(self.writing.len() - WRITING_BYTES_MAX / 2);
+            self.writing.drain(..from);
+        }
+        self.draw(run);
+    }
+
+    /// Prints a line above what is seen.
+    pub(crate) fn say(&self, line: &str) {
+        self.bar.suspend(|| anstream::eprintln!("{line}"));
+    }
+
+    /// Takes what is seen off the screen, for a question or for the end.
+    pub(crate) fn hide(&self) {
+        self.bar.disable_steady_tick();
+        self.bar.finish_and_clear();
+    }
+
+    /// Puts it back.
+    fn draw(&self, run: &Run) {
+        if run.status().is_terminal() || run.open_interactions().next().is_some() {
+            return self.hide();
+        }
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
+        self.bar.enable_steady_tick(TICK);
+        self.bar.set_message(self.now(run));
+    }
+
+    fn now(&self, run: &Run) -> String {
+        let state = match run.status() {
+            RunStatus::Queued => "waits for a slot".to_owned(),
+            _ => format!("{} works, attempt {}", run.spec().engine, run.attempt_number()),
+        };
+        let written = self.writing.lines().next_back().filter(|line| !line.trim().is_empty());
+        let doing = written.or(self.doing.as_deref()).map(|doing| one_line(doing, DOING_CHARS_MAX));
+        let parts = [Some(state), usage_text(run.usage()), doing];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+}
+
+/// Whether a message is what the question or the result after it says as well.
+fn is_shown_otherwise(frame: &Frame, later: &[Frame], run: &Run) -> bool {
+    if frame.kind != FrameType::MessageFinal {
+        return false;
+    }
+    let text = frame.data["text"].as_str().unwrap_or_default();
+    let asked = later
+        .iter()
+        .filter(|later| later.kind == FrameType::InputRequired)
+        .filter_map(|later| later.data["prompt"].as_str());
+    let says = words(text);
+    let is_question =
+        asked.into_iter().any(|prompt| says.as_deref().is_some_and(|says| prompt.contains(says)));
+    let is_result = match run.result() {
+        Some(Value::String(result)) => result.trim() == text.trim(),
+        Some(result) => serde_json::from_str::<Value>(text).is_ok_and(|said| said == *result),
+        None => false,
+    };
+    is_question || is_result
+}

@@ -1,0 +1,33 @@
+//! `adjourn prune`.
+
+use serde_json::json;
+
+use crate::world::World;
+
+#[test]
+fn finished_runs_go_with_their_folders_and_the_others_stay() {
+    let world = World::new();
+    let finished = world.finished_run();
+    let waiting = world.waiting_run();
+    let folder = |run: &str| world.path().join(".adjourn/runs").join(run);
+    assert_eq!(world.says(&["prune", "--older-than", "1h"]).stderr, "0 runs removed\n");
+    assert!(folder(&finished).is_dir());
+
+    assert_eq!(world.json(&["prune", "--older-than", "0s"]), json!({"removed": [finished], "kept": []}));
+    assert!(!folder(&finished).exists());
+    assert_eq!(world.says(&["show", &finished]).code, Some(5));
+    assert!(folder(&waiting).is_dir());
+    assert_eq!(world.says(&["reply", &waiting, "prod"]).code, Some(0), "the rest goes on");
+    assert_eq!(world.says(&["prune", "--older-than", "0s"]).stderr, "1 run removed\n");
+    assert_eq!(world.says(&["ps"]).stderr, "there are no such runs\n");
+}
+
+#[test]
+fn a_folder_of_the_user_stays() {
+    let world = World::new();
+    world.write("here/kept.txt", "kept");
+    let run = ["run", "deploy", "--engine", "asks", "--answer", "prod", "--workspace", "here"];
+    assert_eq!(world.says(&run).code, Some(0));
+    assert_eq!(world.says(&["prune", "--older-than", "0s"]).stderr, "1 run removed\n");
+    assert!(world.path().join("here/kept.txt").is_file());
+}

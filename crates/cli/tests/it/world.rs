@@ -1,0 +1,157 @@
+//! A folder with a skill and agents that are shell scripts, and what `adjourn` says in it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const CONFIG: &str = r#"
+skills = ["./skills"]
+
+[engines.asks]
+kind = "exec"
+preset = "command"
+command = ["./asks.sh"]
+
+[engines.fails]
+kind = "exec"
+preset = "command"
+command = ["./fails.sh"]
+
+[engines.blocks]
+kind = "exec"
+preset = "command"
+command = ["./blocks.sh"]
+
+[engines.missing]
+kind = "exec"
+preset = "command"
+command = ["./no-such-agent"]
+"#;
+
+const SKILL: &str = "---\nname: deploy\ndescription: Deploys something.\n---\nDeploy it. Ask where first.\n";
+
+/// Asks where, and deploys there.
+const ASKS: &str = r#"#!/bin/sh
+prompt=$(cat)
+if [ -z "$ADJOURN_HANDLE" ]; then
+  echo "I looked at the service."
+  echo '{"__SKILL_DONE__": false, "message": "Where should it go?", "ui_hints": {"kind": "choose_one",
+    "options": [{"value": "staging", "label": "Staging first"}, {"value": "prod", "label": "Production"}]}}'
+else
+  case "$prompt" in *staging*) where=staging ;; *) where=prod ;; esac
+  echo "deployed to $where" > report.txt
+  echo "{\"__SKILL_DONE__\": true, \"where\": \"$where\"}"
+fi
+"#;
+
+const FAILS: &str = "#!/bin/sh\necho 'no disk left' >&2\nexit 3\n";
+
+/// Says that it started and waits until somebody reads that, and then for ever.
+const BLOCKS: &str = "#!/bin/sh\necho $$ > \"$(dirname \"$0\")/started\"\nexec sleep 1000\n";
+
+pub(crate) struct World {
+    dir: TempDir,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let world = Self { dir: tempfile::tempdir().unwrap() };
+        world.write("adjourn.toml", CONFIG);
+        world.write("skills/deploy/SKILL.md", SKILL);
+        for (name, text) in [("asks.sh", ASKS), ("fails.sh", FAILS), ("blocks.sh", BLOCKS)] {
+            let script = world.write(name, text);
+            fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        world
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) -> PathBuf {
+        let file = self.dir.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        file
+    }
+
+    /// The command, at work in this folder, with nobody at a terminal and nothing on stdin.
+    pub(crate) fn adjourn(&self, arguments: &[&str]) -> Command {
+        let mut command = crate::adjourn(arguments);
+        command.current_dir(self.path());
+        command
+    }
+
+    pub(crate) fn says(&self, arguments: &[&str]) -> Said {
+        said(&mut self.adjourn(arguments))
+    }
+
+    /// What a command prints as JSON, once it did what was asked.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let said = self.says(&[&["--json"], arguments].concat());
+        assert_eq!(said.code, Some(0), "{said:?}");
+        serde_json::from_str(&said.stdout).unwrap()
+    }
+
+    /// A run that waits, and its id.
+    pub(crate) fn waiting_run(&self) -> String {
+        let said = self.says(&["run", "deploy", "--engine", "asks", "--json"]);
+        assert_eq!(said.code, Some(3), "{said:?}");
+        let run: Value = serde_json::from_str(&said.stdout).unwrap();
+        run["run_id"].as_str().unwrap().to_owned()
+    }
+
+    /// A run that succeeded, and its id.
+    pub(crate) fn finished_run(&self) -> String {
+        let said = self.says(&["run", "deploy", "--engine", "asks", "--answer", "prod", "--json"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let run: Value = serde_json::from_str(&said.stdout).unwrap();
+        run["run_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Where the agent `blocks` says that it started. Reading from it waits for that.
+    pub(crate) fn started(&self) -> PathBuf {
+        let pipe = self.path().join("started");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        pipe
+    }
+}
+
+pub(crate) fn said(command: &mut Command) -> Said {
+    let output = command.output().unwrap();
+    Said {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Compares with a snapshot, without what is different each time.
+macro_rules! assert_settled {
+    ($world:expr, $text:expr) => {{
+        let mut settings = insta::Settings::clone_current();
+        let folder = $world.path().canonicalize().unwrap().display().to_string();
+        settings.add_filter(&folder, "DIR");
+        settings.add_filter(r"run_[0-9a-hjkmnp-tv-z]{26}", "RUN");
+        settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "MOMENT");
+        settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "TIME");
+        settings.add_filter(r"\d\d:\d\d:\d\d\.\d{3}", "CLOCK");
+        settings.add_filter(r"\b\d+s\b", "AGE");
+        settings.bind(|| insta::assert_snapshot!($text));
+    }};
+}
+pub(crate) use assert_settled;

@@ -1,0 +1,126 @@
+//! What an agent gets of our environment: a list, and nothing besides.
+//!
+//! Adjourn's own environment may hold keys of databases, webhooks and other engines. An agent reads its environment,
+//! runs commands with it and may print it, so it is given what it needs and what was asked for by name.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// A variable that every agent gets if we have it, and why. A name that ends with `*` stands for all that begin so.
+struct Allowed {
+    name: &'static str,
+    because: &'static str,
+}
+
+const ALLOWED: &[Allowed] = &[
+    Allowed { name: "PATH", because: "agents start interpreters, compilers and git" },
+    Allowed { name: "HOME", because: "an agent's login and settings live there" },
+    Allowed { name: "USER", because: "git and ssh ask who they work for" },
+    Allowed { name: "LOGNAME", because: "the same, by its POSIX name" },
+    Allowed { name: "SHELL", because: "agents run commands in the user's shell" },
+    Allowed { name: "LANG", because: "without it, some programs refuse anything but ASCII" },
+    Allowed { name: "LANGUAGE", because: "comes with LANG" },
+    Allowed { name: "LC_*", because: "comes with LANG" },
+    Allowed { name: "TZ", because: "an agent that writes a date should write the right one" },
+    Allowed { name: "TERM", because: "programs that look for a terminal fail without it" },
+    Allowed { name: "NO_COLOR", because: "the user's wish holds for agents, too" },
+    Allowed { name: "TMPDIR", because: "where the user wants temporary files" },
+    Allowed { name: "XDG_*", because: "where the user keeps settings, caches and data" },
+    Allowed {
+        name: "SSL_CERT_FILE",
+        because: "behind a company's proxy nothing works without its certificate",
+    },
+    Allowed { name: "SSL_CERT_DIR", because: "the same, as a folder" },
+    Allowed { name: "NODE_EXTRA_CA_CERTS", because: "the same, for agents written in JavaScript" },
+    Allowed { name: "REQUESTS_CA_BUNDLE", because: "the same, for tools written in Python" },
+    Allowed { name: "HTTP_PROXY", because: "the only way out, where there is one" },
+    Allowed { name: "HTTPS_PROXY", because: "the same" },
+    Allowed { name: "ALL_PROXY", because: "the same" },
+    Allowed { name: "NO_PROXY", because: "the exceptions, loopback among them" },
+    Allowed { name: "http_proxy", because: "curl reads only this spelling" },
+    Allowed { name: "https_proxy", because: "comes with http_proxy" },
+    Allowed { name: "all_proxy", because: "comes with http_proxy" },
+    Allowed { name: "no_proxy", because: "comes with http_proxy" },
+];
+
+/// The environment of an agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+}
+
+impl Environment {
+    /// The allow-listed part of `ours`, what `pass` names of it, and `own`, which wins.
+    pub(crate) fn new(
+        ours: impl IntoIterator<Item = (OsString, OsString)>,
+        pass: &[String],
+        own: &BTreeMap<String, String>,
+    ) -> Self {
+        let passes = |name: &OsStr| is_allowed(name) || pass.iter().any(|passed| name == passed.as_str());
+        let mut variables: BTreeMap<_, _> = ours.into_iter().filter(|(name, _)| passes(name)).collect();
+        variables.extend(own.iter().map(|(name, value)| (name.into(), value.into())));
+        Self { variables }
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.variables.insert(name.into(), value.into());
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    pub(crate) fn into_variables(self) -> Vec<(OsString, OsString)> {
+        self.variables.into_iter().collect()
+    }
+}
+
+fn is_allowed(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    ALLOWED.iter().any(|allowed| match allowed.name.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == allowed.name,
+    })
+}
+
+/// The allow-list for people: each name, and why agents get it.
+pub fn allowed_environment() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ALLOWED.iter().map(|allowed| (allowed.name, allowed.because))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
+
+    use super::Environment;
+
+    #[test]
+    fn xx_15_an_agent_gets_what_is_listed_or_named_and_nothing_else() {
+        let ours = [
+            ("PATH", "/bin"),
+            ("LC_ALL", "C.UTF-8"),
+            ("XDG_CONFIG_HOME", "/c"),
+            ("DATABASE_PASSWORD", "of our own"),
+            ("HOOK_SECRET", "of our own"),
+            ("AGENT_API_KEY", "the agent's"),
+            ("PATHOLOGICAL", "x"),
+            ("LC", "x"),
+        ];
+        let ours = ours.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let own = BTreeMap::from([
+            ("PATH".to_owned(), "/opt/bin".to_owned()),
+            ("IS_SANDBOX".to_owned(), "1".to_owned()),
+        ]);
+        let environment = Environment::new(ours, &["AGENT_API_KEY".to_owned(), "UNSET".to_owned()], &own);
+        let expected = [
+            ("AGENT_API_KEY", "the agent's"),
+            ("IS_SANDBOX", "1"),
+            ("LC_ALL", "C.UTF-8"),
+            ("PATH", "/opt/bin"),
+            ("XDG_CONFIG_HOME", "/c"),
+        ];
+        let expected = expected.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        assert_eq!(environment.into_variables(), expected);
+    }
+}

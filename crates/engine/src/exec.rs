@@ -1,0 +1,212 @@
+//! The exec engine: an agent's command line that takes a prompt and prints what happens.
+//!
+//! What differs between agents is in their [profiles](profile), which are data. The prompt goes in by stdin, never
+//! through a shell and never as an argument that `ps` would show. Output is logged as it is, with the secrets of the
+//! agent's environment covered, and read line by line; what cannot be read stays in the log and is no error.
+//!
+//! This engine is **not** for agents that stay between turns: each turn is a process tree that is gone when it ends.
+
+mod call;
+mod ending;
+mod interpret;
+mod lines;
+mod log;
+mod output;
+mod presets;
+mod probe;
+mod profile;
+mod used;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use adjourn_core::{ErrorCode, Observation, ResumesBy};
+use futures::future::BoxFuture;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use log::log_file;
+pub use presets::Preset;
+pub use profile::Permission;
+
+use crate::supervisor::{Agent, Supervised, Supervisor};
+use crate::turn::{Engine, Finished, Probe, Seen, Turn};
+use ending::{Ending, failed};
+use output::{Broken, OUTPUT_BYTES_MAX, show};
+use profile::Output;
+use watch::{Read, Unread, watch};
+
+/// How an agent is called.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ExecConfig {
+    /// Which agent it is.
+    pub preset: Preset,
+    /// Its program and arguments that are always added; empty for the preset's own program.
+    pub command: Vec<String>,
+    /// What it may do without asking.
+    pub permission: Permission,
+    /// The model, where the agent should not choose.
+    pub model: Option<String>,
+    /// Variables that are added to its environment.
+    pub env: BTreeMap<String, String>,
+    /// Names of our own variables that it gets besides the allow-listed ones.
+    pub pass_env: Vec<String>,
+}
+
+/// Without values of the environment, among which are keys.
+impl fmt::Debug for ExecConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecConfig")
+            .field("preset", &self.preset)
+            .field("command", &self.command)
+            .field("permission", &self.permission)
+            .field("model", &self.model)
+            .field("env", &self.env.keys())
+            .field("pass_env", &self.pass_env)
+            .finish()
+    }
+}
+
+impl ExecConfig {
+    /// A preset with nothing changed.
+    pub fn new(preset: Preset) -> Self {
+        Self {
+            preset,
+            command: Vec::new(),
+            permission: Permission::Workspace,
+            model: None,
+            env: BTreeMap::new(),
+            pass_env: Vec::new(),
+        }
+    }
+}
+
+/// Executes turns with an agent's command line.
+#[derive(Debug)]
+pub struct ExecEngine {
+    config: ExecConfig,
+    supervisor: Supervisor,
+}
+
+impl ExecEngine {
+    /// An engine for the agent in `config`, whose processes are kept by `supervisor`.
+    pub fn new(config: ExecConfig, supervisor: Supervisor) -> Self {
+        Self { config, supervisor }
+    }
+
+    /// Starts the agent, or says why it cannot be.
+    async fn start(&self, turn: &Turn) -> Result<(Supervised, Unread), Finished> {
+        let mut environment = self.environment();
+        let program =
+            self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;
+        if !turn.workspace.is_dir() {
+            let problem = format!("the workspace {} is not there", turn.workspace.display());
+            return Err(failed(ErrorCode::Internal, problem));
+        }
+        let unread = Unread::open(turn, self.profile().output).await;
+        let unread = unread.map_err(|error| log_failed(turn, &error))?;
+        environment.set("ADJOURN_RUN_ID", turn.run_id.to_string());
+        environment.set("ADJOURN_ATTEMPT", turn.attempt.to_string());
+        if let Some(handle) = &turn.handle {
+            environment.set("ADJOURN_HANDLE", handle);
+        }
+        let mut agent = Agent::new(program, &turn.workspace);
+        (agent.args, agent.env) = (self.args(turn), environment.into_variables());
+        let supervised = self.supervisor.start(agent).await;
+        let supervised = supervised
+            .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
+        Ok((supervised, unread))
+    }
+
+    async fn execute(&self, turn: Turn, seen: mpsc::Sender<Seen>, stop: CancellationToken) -> Finished {
+        if stop.is_cancelled() {
+            return Finished::Stopped;
+        }
+        let (mut supervised, unread) = match self.start(&turn).await {
+            Ok(started) => started,
+            Err(finished) => return finished,
+        };
+        let watched = tokio::select! {
+            biased;
+            () = stop.cancelled() => None,
+            watched = watch(&mut supervised, unread, &turn.prompt, &seen) => Some(watched),
+        };
+        let read = match watched {
+            Some(Ok(read)) => read,
+            Some(Err(broken)) => {
+                let _ = supervised.end().await;
+                return self.broken(&turn, &broken);
+            }
+            None => {
+                let _ = supervised.end().await;
+                return Finished::Stopped;
+            }
+        };
+        let Read { exit, rest, report, complaints } = read;
+        if let (Some(used), Some(handle)) = (report.used, report.handle.as_ref().or(turn.handle.as_ref())) {
+            // Worth no failure: a turn would be counted twice.
+            let _ = used.keep(&turn.logs, handle).await;
+        }
+        let ending = Ending { profile: self.profile(), exit, complaints, report };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Finished::Stopped,
+            () = self.show_rest(&turn, rest, &ending, &seen) => ending.finished(),
+        }
+    }
+
+    /// The last message, and the handle of an agent that has no word for it.
+    async fn show_rest(&self, turn: &Turn, rest: Vec<Seen>, ending: &Ending<'_>, seen: &mpsc::Sender<Seen>) {
+        for one in rest {
+            show(seen, one).await;
+        }
+        let has_handle = turn.handle.is_some() || ending.report.handle.is_some();
+        if matches!(self.profile().output, Output::Text) && !has_handle {
+            show(seen, Seen::Fact(Observation::Handle(turn.run_id.to_string()))).await;
+        }
+    }
+
+    fn broken(&self, turn: &Turn, broken: &Broken) -> Finished {
+        match broken {
+            Broken::TooMuch => failed(
+                ErrorCode::EngineOutputLimit,
+                format!(
+                    "{} was ended because it printed too much: {} MiB in one attempt, or a message of {} MiB",
+                    self.profile().name,
+                    OUTPUT_BYTES_MAX >> 20,
+                    interpret::TEXT_BYTES_MAX >> 20,
+                ),
+            ),
+            Broken::Io(error) => log_failed(turn, error),
+        }
+    }
+}
+
+fn log_failed(turn: &Turn, error: &std::io::Error) -> Finished {
+    failed(ErrorCode::Internal, format!("the output cannot be kept in {}: {error}", turn.logs.display()))
+}
+
+impl Engine for ExecEngine {
+    fn resumes_by(&self) -> ResumesBy {
+        ResumesBy::Handle
+    }
+
+    fn run(&self, turn: Turn, seen: mpsc::Sender<Seen>, stop: CancellationToken) -> BoxFuture<'_, Finished> {
+        Box::pin(self.execute(turn, seen, stop))
+    }
+
+    /// Agents keep their conversations where only they know; what can be told is whether there is an agent, and a
+    /// place for it to work.
+    fn can_resume(&self, turn: &Turn) -> bool {
+        turn.handle.is_some() && turn.workspace.is_dir() && self.locate(&self.environment()).is_ok()
+    }
+
+    fn is_installed(&self) -> bool {
+        self.locate(&self.environment()).is_ok()
+    }
+
+    fn probe(&self) -> BoxFuture<'_, Probe> {
+        Box::pin(self.ask_version())
+    }
+}

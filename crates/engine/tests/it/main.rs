@@ -1,0 +1,13 @@
+//! Agents here are small scripts, and the processes are real.
+
+// Whoever calls a function of a test wants it to fail right there.
+#![allow(clippy::unwrap_used)]
+
+mod agent;
+mod exec;
+mod exec_output;
+mod real_agents;
+mod replay;
+mod samples;
+mod supervisor;
+mod turns;

@@ -1,0 +1,48 @@
+//! What a turn needs that is not in the journal.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use adjourn_core::{Run, RunError, Schema, Survey};
+use adjourn_engine::Engine;
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+use adjourn_engine::secrets::Masker;
+
+/// What a turn needs that is not in the journal.
+pub struct Brief {
+    /// Who executes it.
+    pub engine: Arc<dyn Engine>,
+    /// What the agent is told.
+    pub prompt: String,
+    /// Where it works.
+    pub workspace: PathBuf,
+    /// Where its raw output goes.
+    pub logs: PathBuf,
+    /// What must not be written down.
+    pub masker: Masker,
+    /// What the result has to be; none for anything.
+    pub output: Option<Arc<OutputContract>>,
+}
+
+/// What a result has to be.
+pub struct OutputContract {
+    /// The schema as it is written.
+    pub document: Value,
+    /// The schema as it is checked.
+    pub schema: Schema,
+    /// The keys that name files.
+    pub files: Vec<String>,
+    /// Where these have to be.
+    pub workspace: Workspace,
+}
+
+/// Knows what turns need: skills, workspaces, prompts and engines.
+pub trait Briefs: Send + Sync + 'static {
+    /// What the run's current turn needs.
+    fn brief(&self, run: &Run) -> Result<Brief, RunError>;
+
+    /// What a restart left of the run's surroundings. What was left of its process is gone.
+    fn survey(&self, run: &Run) -> Survey;
+}

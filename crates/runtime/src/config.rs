@@ -1,0 +1,250 @@
+//! The configuration: `adjourn.toml` and the environment.
+//!
+//! The file is the one that `--config` names, else `adjourn.toml` in the data directory's parent; without a file, all
+//! is at its default. Relative paths in it are relative to it. Everything that is wrong is said at once, with its place
+//! and the nearest right name.
+//!
+//! **Environment.** A setting that holds one value is overridden by the variable `ADJOURN_` and its keys, in capitals,
+//! joined by `_`: `slots.total` by `ADJOURN_SLOTS_TOTAL`, `engines.local.model` by `ADJOURN_ENGINES_LOCAL_MODEL`. An
+//! engine or tool has to be in the file for that. Lists and tables are not overridden.
+
+mod document;
+mod engine;
+mod problem;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod value;
+mod webhook;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use toml::de::DeTable;
+
+pub use adjourn_engine::{Pace, Permission, Preset};
+pub use engine::{Api, EngineConfig, EngineKind, How, Model};
+pub use problem::{ConfigError, ConfigProblem, Place};
+pub use tool::{MethodPattern, TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
+pub use webhook::{WebhookEvent, Webhooks};
+
+use document::Document;
+use reader::Reader;
+
+use crate::Severity;
+use crate::nearest::hint;
+use adjourn_engine::secrets::{Secret, looks_secret};
+
+/// The name of the file.
+pub const FILE_NAME: &str = "adjourn.toml";
+
+/// Turns that run at the same time when nobody says otherwise. An agent's process takes some hundred megabytes.
+pub const SLOTS_TOTAL_DEFAULT: u32 = 4;
+
+/// Runs that wait for a slot when nobody says otherwise: hours of work, and still a list that can be looked through.
+pub const QUEUE_MAX_DEFAULT: u32 = 10_000;
+
+/// More processes at once than this are a slip of the pen on any machine.
+const SLOTS_TOTAL_MAX: u32 = 10_000;
+
+/// What every run in the queue has in memory should fit into some gigabytes.
+const QUEUE_MAX_MAX: u32 = 10_000_000;
+
+/// A file that is longer is not a configuration.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Variables that begin like this are settings, and a warning is due if they are not.
+const SETTING_PREFIXES: &[&str] =
+    &["ADJOURN_SLOTS_", "ADJOURN_WEBHOOKS_", "ADJOURN_ENGINES_", "ADJOURN_TOOLS_"];
+
+/// Everything that can be configured.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Config {
+    /// Folders whose skills can be named. By default none.
+    pub skills: Vec<PathBuf>,
+    /// How much runs at the same time.
+    pub slots: Slots,
+    /// Engines that are configured. [`engine`](Self::engine) knows more.
+    pub engines: BTreeMap<String, EngineConfig>,
+    /// MCP servers that skills may name.
+    pub tools: BTreeMap<String, ToolConfig>,
+    /// Who is told of what happens.
+    pub webhooks: Option<Webhooks>,
+    /// What was hardly meant like this.
+    pub warnings: Vec<ConfigProblem>,
+}
+
+/// How much runs at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    /// Turns that run at the same time.
+    pub total: u32,
+    /// Runs that wait for a slot.
+    pub queue_max: u32,
+    /// Turns of one engine that run at the same time, where that is less.
+    pub engine: BTreeMap<String, u32>,
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self { total: SLOTS_TOTAL_DEFAULT, queue_max: QUEUE_MAX_DEFAULT, engine: BTreeMap::new() }
+    }
+}
+
+impl Config {
+    /// The configuration in `file`, or else the one that belongs to `data_dir`.
+    pub fn load(file: Option<&Path>, data_dir: &Path) -> Result<Self, ConfigError> {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self::load_with(file, data_dir, &variables.collect())
+    }
+
+    /// As [`load`](Self::load), with these variables for an environment.
+    pub fn load_with(
+        file: Option<&Path>,
+        data_dir: &Path,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Self, ConfigError> {
+        match file {
+            Some(file) => {
+                let text = read(file).map_err(|source| unreadable(file, source))?;
+                Self::parse(file, &text, variables)
+            }
+            None => {
+                // The parent of `.adjourn` is the folder one is in, which has no name.
+                let file = data_dir.parent().unwrap_or(Path::new("")).join(FILE_NAME);
+                match read(&file) {
+                    Ok(text) => Self::parse(&file, &text, variables),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        Self::parse(&file, "", variables)
+                    }
+                    Err(source) => Err(unreadable(&file, source)),
+                }
+            }
+        }
+    }
+
+    /// The configuration that `text` is, which is what is in `file`.
+    pub fn parse(file: &Path, text: &str, variables: &BTreeMap<String, String>) -> Result<Self, ConfigError> {
+        let document = Document::new(file, text, variables);
+        let (table, errors) = DeTable::parse_recoverable(text);
+        errors.iter().for_each(|error| document.syntax_error(error));
+        // What was made of a broken file would only add problems that are none.
+        let mut config = if errors.is_empty() {
+            Self::from(&Reader::root(&document, table.get_ref()))
+        } else {
+            Self::default()
+        };
+        config.warnings =
+            if errors.is_empty() { document.finish(SETTING_PREFIXES) } else { document.finish(&[]) };
+        if config.warnings.iter().any(|problem| problem.severity == Severity::Error) {
+            return Err(ConfigError::Invalid(config.warnings));
+        }
+        Ok(config)
+    }
+
+    fn from(root: &Reader<'_>) -> Self {
+        let skills = root.strings("skills").map_or_else(Vec::new, |found| found.value);
+        let engines = read_all(root, "engines", engine::read);
+        let names = root.names("engines");
+        let config = Self {
+            skills: skills.iter().map(|folder| root.document.path(folder)).collect(),
+            slots: slots(&root.table("slots"), &names),
+            engines,
+            tools: read_all(root, "tools", tool::read),
+            webhooks: webhook::read(&root.table("webhooks")),
+            warnings: Vec::new(),
+        };
+        root.finish();
+        config
+    }
+
+    /// The engine of this name: the configured one, else the one that needs no configuration.
+    pub fn engine(&self, name: &str) -> Option<EngineConfig> {
+        self.engines.get(name).cloned().or_else(|| EngineConfig::built_in(name))
+    }
+
+    /// The names of all engines, configured or not, in order.
+    pub fn engine_names(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self.engines.keys().map(String::as_str).chain(built_in()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Every value in the configuration or in a variable it names that must not be seen.
+    pub fn secrets(&self, variables: &BTreeMap<String, String>) -> Vec<Secret> {
+        let mut named = Vec::new();
+        let mut found = Vec::new();
+        let mut environment = |env: &BTreeMap<String, Secret>, pass_env: &[String]| {
+            found.extend(env.iter().filter(|(name, _)| looks_secret(name)).map(|(_, value)| value.clone()));
+            named.extend(pass_env.iter().filter(|name| looks_secret(name)).cloned());
+        };
+        for engine in self.engines.values() {
+            environment(&engine.env, &engine.pass_env);
+        }
+        for tool in self.tools.values() {
+            match &tool.server {
+                ToolServer::Command { env, pass_env, .. } => environment(env, pass_env),
+                ToolServer::Url(_) => {}
+            }
+        }
+        for engine in self.engines.values() {
+            match &engine.how {
+                How::Reasoning(model) => named.extend(model.api_key_env.clone()),
+                How::Acp { .. } | How::Exec { .. } | How::Replay { .. } => {}
+            }
+        }
+        named.extend(self.webhooks.iter().filter_map(|webhooks| webhooks.secret_env.clone()));
+        found.extend(named.iter().filter_map(|name| variables.get(name)).map(Secret::new));
+        found
+    }
+}
+
+fn built_in<'a>() -> impl Iterator<Item = &'a str> + Clone {
+    let names = Preset::ALL.iter().map(|preset| preset.name()).chain([EngineKind::Replay.name()]);
+    names.filter(|name| EngineConfig::built_in(name).is_some())
+}
+
+fn read_all<T>(
+    root: &Reader<'_>,
+    key: &'static str,
+    read: fn(&Reader<'_>) -> Option<T>,
+) -> BTreeMap<String, T> {
+    let tables = root.tables(key);
+    tables.into_iter().filter_map(|(name, reader)| Some((name, read(&reader)?))).collect()
+}
+
+fn slots(reader: &Reader<'_>, engines: &[String]) -> Slots {
+    let total = reader.number("total", 1..=SLOTS_TOTAL_MAX).map_or(SLOTS_TOTAL_DEFAULT, |found| found.value);
+    let queue_max =
+        reader.number("queue_max", 0..=QUEUE_MAX_MAX).map_or(QUEUE_MAX_DEFAULT, |found| found.value);
+    let engine = reader.named_map("engine", |reader, name, found| {
+        let limit = reader.integer(found, 1..=SLOTS_TOTAL_MAX)?;
+        let known = engines.iter().map(String::as_str).chain(built_in());
+        if !known.clone().any(|known| known == name) {
+            limit.error(reader.document, format!("there is no engine `{name}`{}", hint(name, known)));
+        } else if limit.value > total {
+            let message = format!("{} is more than `slots.total`, so at most {total} will run", limit.value);
+            limit.warning(reader.document, message);
+        }
+        Some(limit.value)
+    });
+    reader.finish();
+    Slots { total, queue_max, engine }
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    let bytes = fs::metadata(file)?.len();
+    if bytes > FILE_BYTES_MAX {
+        let message = format!("it has {bytes} bytes, a configuration has at most {FILE_BYTES_MAX}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    fs::read_to_string(file)
+}
+
+fn unreadable(file: &Path, source: io::Error) -> ConfigError {
+    ConfigError::Unreadable { file: file.to_owned(), source }
+}

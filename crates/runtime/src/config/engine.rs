@@ -1,0 +1,257 @@
+//! `[engines.*]`: how turns are executed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use adjourn_core::{Profile, ResumesBy, named};
+use adjourn_engine::{Pace, Permission, Preset};
+
+use super::ConfigError;
+use super::document::Variables;
+use super::reader::Reader;
+use super::value::{command, environment, url};
+use adjourn_engine::secrets::Secret;
+
+named! {
+    /// The kind of an engine.
+    pub enum EngineKind {
+        /// An agent that speaks the Agent Client Protocol.
+        Acp = "acp",
+        /// An agent's command line program.
+        Exec = "exec",
+        /// Adjourn's own loop over a model.
+        Reasoning = "reasoning",
+        /// A recorded run, played back.
+        Replay = "replay",
+    }
+}
+
+named! {
+    /// The interface of a model.
+    pub enum Api {
+        /// OpenAI's chat completions, which most servers speak.
+        Openai = "openai",
+        /// Anthropic's messages.
+        Anthropic = "anthropic",
+    }
+}
+
+impl EngineKind {
+    /// Where such an engine takes up a conversation again.
+    pub const fn resumes_by(self) -> ResumesBy {
+        match self {
+            Self::Acp | Self::Exec | Self::Replay => ResumesBy::Handle,
+            Self::Reasoning => ResumesBy::Journal,
+        }
+    }
+}
+
+impl Api {
+    /// Where its maker serves it.
+    pub const fn base_url(self) -> &'static str {
+        match self {
+            Self::Openai => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com",
+        }
+    }
+}
+
+/// One engine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineConfig {
+    /// What it is, and what only such an engine has.
+    pub how: How,
+    /// What becomes of its process while a run waits, where neither request nor skill says it.
+    pub profile: Option<Profile>,
+    /// What its agent may do. By default: work within the workspace.
+    pub permission: Permission,
+    /// Added to the allow-listed environment.
+    pub env: BTreeMap<String, Secret>,
+    /// Variables that are let through to the agent.
+    pub pass_env: Vec<String>,
+}
+
+/// What an engine is, with what only such an engine has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum How {
+    /// An agent that speaks the Agent Client Protocol.
+    Acp {
+        /// The agent and its arguments.
+        command: Vec<String>,
+    },
+    /// An agent's command line program.
+    Exec {
+        /// How it is talked to.
+        preset: Preset,
+        /// The program and extra arguments.
+        command: Vec<String>,
+    },
+    /// Adjourn's own loop over a model.
+    Reasoning(Model),
+    /// A recorded run, played back.
+    Replay {
+        /// The recording; none for the one that the skill carries.
+        recording: Option<PathBuf>,
+        /// How fast.
+        pace: Pace,
+    },
+}
+
+/// A model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// How it is talked to.
+    pub api: Api,
+    /// Where. By default where the maker of the interface serves it.
+    pub base_url: String,
+    /// Its name there.
+    pub model: String,
+    /// The variable that holds the key; none where no key is needed.
+    pub api_key_env: Option<String>,
+}
+
+impl Model {
+    /// The key to use, looked up only now: an engine that nobody uses needs none.
+    pub fn api_key(&self, variables: &Variables) -> Result<Option<Secret>, ConfigError> {
+        let Some(variable) = &self.api_key_env else { return Ok(None) };
+        match variables.get(variable).filter(|value| !value.is_empty()) {
+            Some(value) => Ok(Some(Secret::new(value))),
+            None => Err(ConfigError::MissingVariable {
+                key: "api_key_env".to_owned(),
+                variable: variable.clone(),
+            }),
+        }
+    }
+}
+
+impl EngineConfig {
+    fn new(how: How) -> Self {
+        let (profile, permission) = (None, Permission::Workspace);
+        Self { how, profile, permission, env: BTreeMap::new(), pass_env: Vec::new() }
+    }
+
+    /// The engine of this name that needs no configuration: the agents that have a preset, and `replay`, which plays
+    /// back the recording that a skill carries.
+    pub fn built_in(name: &str) -> Option<Self> {
+        if name == EngineKind::Replay.name() {
+            return Some(Self::new(How::Replay { recording: None, pace: Pace::Instant }));
+        }
+        match name.parse().ok()? {
+            preset @ (Preset::Claude | Preset::Codex | Preset::Gemini | Preset::Opencode) => {
+                Some(Self::new(How::Exec { preset, command: vec![preset.name().to_owned()] }))
+            }
+            Preset::Command => None,
+        }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> EngineKind {
+        match self.how {
+            How::Acp { .. } => EngineKind::Acp,
+            How::Exec { .. } => EngineKind::Exec,
+            How::Reasoning(_) => EngineKind::Reasoning,
+            How::Replay { .. } => EngineKind::Replay,
+        }
+    }
+}
+
+/// Keys that only some kinds have, with those kinds.
+const OF_KINDS: &[(&str, &[EngineKind])] = &[
+    ("command", &[EngineKind::Acp, EngineKind::Exec]),
+    ("profile", &[EngineKind::Acp, EngineKind::Exec]),
+    ("permission", &[EngineKind::Acp, EngineKind::Exec]),
+    ("env", &[EngineKind::Acp, EngineKind::Exec]),
+    ("pass_env", &[EngineKind::Acp, EngineKind::Exec]),
+    ("preset", &[EngineKind::Exec]),
+    ("api", &[EngineKind::Reasoning]),
+    ("base_url", &[EngineKind::Reasoning]),
+    ("model", &[EngineKind::Reasoning]),
+    ("api_key_env", &[EngineKind::Reasoning]),
+    ("recording", &[EngineKind::Replay]),
+    ("pace", &[EngineKind::Replay]),
+];
+
+pub(super) fn read(reader: &Reader<'_>) -> Option<EngineConfig> {
+    if !reader.is_there() {
+        return None;
+    }
+    let Some(kind) = reader.named::<EngineKind>("kind") else {
+        reader.missing("kind", "it is one of `acp`, `exec`, `reasoning`, `replay`");
+        return None;
+    };
+    let kind = kind.value;
+    let how = match kind {
+        EngineKind::Acp => acp(reader),
+        EngineKind::Exec => exec(reader),
+        EngineKind::Reasoning => reasoning(reader),
+        EngineKind::Replay => Some(replay(reader)),
+    };
+    let mut engine = EngineConfig::new(how?);
+    match kind {
+        EngineKind::Acp | EngineKind::Exec => {
+            engine.profile = reader.named("profile").map(|found| found.value);
+            engine.permission = reader.named("permission").map_or(engine.permission, |found| found.value);
+            engine.env = environment(reader, "env");
+            engine.pass_env = reader.strings("pass_env").map_or_else(Vec::new, |found| found.value);
+        }
+        EngineKind::Reasoning | EngineKind::Replay => {}
+    }
+    for (key, kinds) in OF_KINDS.iter().filter(|(_, kinds)| !kinds.contains(&kind)) {
+        let kinds: Vec<_> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
+        reader
+            .refuse(key, &format!("it is for engines of kind {}, this one is `{kind}`", kinds.join(" or ")));
+    }
+    reader.finish();
+    Some(engine)
+}
+
+fn acp(reader: &Reader<'_>) -> Option<How> {
+    match command(reader) {
+        Some(command) => Some(How::Acp { command }),
+        None => {
+            reader.missing("command", "the agent to start, as [\"program\", \"argument\"]");
+            None
+        }
+    }
+}
+
+fn exec(reader: &Reader<'_>) -> Option<How> {
+    let preset = reader.named::<Preset>("preset").map(|found| found.value);
+    let command = command(reader);
+    match (preset, command) {
+        (None, _) => {
+            reader.missing("preset", "an `exec` engine is one of claude, codex, gemini, opencode, command");
+            None
+        }
+        (Some(preset), Some(command)) => Some(How::Exec { preset, command }),
+        (Some(Preset::Command), None) => {
+            reader.missing("command", "preset `command` needs the program to run");
+            None
+        }
+        (Some(preset @ (Preset::Claude | Preset::Codex | Preset::Gemini | Preset::Opencode)), None) => {
+            Some(How::Exec { preset, command: vec![preset.name().to_owned()] })
+        }
+    }
+}
+
+fn reasoning(reader: &Reader<'_>) -> Option<How> {
+    let api = reader.named::<Api>("api").map(|found| found.value);
+    let base_url = url(reader, "base_url");
+    let model = reader.string("model").map(|found| found.value);
+    let api_key_env = reader.string("api_key_env").map(|found| found.value);
+    if api.is_none() {
+        reader.missing("api", "`openai` or `anthropic`");
+    }
+    if model.is_none() {
+        reader.missing("model", "the name of the model to ask");
+    }
+    let (api, model) = (api?, model?);
+    let base_url = base_url.unwrap_or_else(|| api.base_url().to_owned());
+    Some(How::Reasoning(Model { api, base_url, model, api_key_env }))
+}
+
+fn replay(reader: &Reader<'_>) -> How {
+    let recording = reader.string("recording").map(|found| reader.document.path(&found.value));
+    let pace = reader.named("pace").map_or(Pace::Instant, |found| found.value);
+    How::Replay { recording, pace }
+}

@@ -1,0 +1,292 @@
+//! The hands of the runtime: gives turns to engines, and tells the kernel what came of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use adjourn_core::{
+    Command, ErrorCode, Event, Evidence, Observation, Run, RunError, RunId, Survey, TurnEnd, Validity,
+};
+use adjourn_engine::{Finished, Seen, Turn};
+use tokio::runtime::Handle;
+use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use crate::brief::{Brief, Briefs, OutputContract};
+use crate::kernel::{Answer, Denied, StopCause};
+use crate::prompt;
+use crate::runtime::{Hands, WeakRuntime};
+use adjourn_engine::secrets::Masker;
+
+/// What an engine may show before somebody has to look: an agent that floods waits for the journal.
+const SEEN_MAX: usize = 256;
+
+/// Facts that become one entry of the journal, when they come faster than they can be written.
+const FACTS_AT_ONCE: usize = 64;
+
+/// Deltas that a slow watcher may lag behind before it misses some. Nothing depends on them.
+const DELTAS_MAX: usize = 1024;
+
+/// A message that is longer is read on another thread: at some hundred megabytes a second this takes a millisecond.
+const READ_HERE_BYTES_MAX: usize = 256 * 1024;
+
+/// How long the driver waits before it tells the journal again what the journal could not take.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Text that an agent is writing just now.
+#[derive(Debug, Clone)]
+pub struct Delta {
+    /// Whose agent.
+    pub run_id: RunId,
+    /// What it wrote.
+    pub text: Arc<str>,
+}
+
+/// Gives turns to engines.
+#[derive(Clone)]
+pub struct Driver(Arc<Inner>);
+
+struct Inner {
+    runtime: WeakRuntime,
+    briefs: Arc<dyn Briefs>,
+    tasks: Handle,
+    /// The turns that are going on.
+    live: Mutex<HashMap<RunId, Live>>,
+    deltas: broadcast::Sender<Delta>,
+}
+
+/// A turn that is going on.
+struct Live {
+    turn: u32,
+    stop: CancellationToken,
+    cause: Option<StopCause>,
+}
+
+impl Driver {
+    /// A driver for `runtime` that runs its tasks on `tasks`.
+    pub fn new(runtime: WeakRuntime, briefs: Arc<dyn Briefs>, tasks: Handle) -> Self {
+        let (deltas, _) = broadcast::channel(DELTAS_MAX);
+        Self(Arc::new(Inner { runtime, briefs, tasks, live: Mutex::default(), deltas }))
+    }
+
+    /// What agents are writing, from now on.
+    pub fn deltas(&self) -> broadcast::Receiver<Delta> {
+        self.0.deltas.subscribe()
+    }
+
+    /// How many turns are going on.
+    pub fn live_turns(&self) -> usize {
+        self.0.live().len()
+    }
+}
+
+impl Hands for Driver {
+    fn start_turn(&self, run: Arc<Run>) {
+        let stop = CancellationToken::new();
+        let live = Live { turn: run.turn(), stop: stop.clone(), cause: None };
+        self.0.live().insert(run.id(), live);
+        let inner = self.0.clone();
+        self.0.tasks.spawn(async move { inner.drive(run, stop).await });
+    }
+
+    fn stop_turn(&self, run_id: RunId, turn: u32, cause: StopCause) {
+        if let Some(live) = self.0.live().get_mut(&run_id)
+            && live.turn == turn
+        {
+            // The first cause counts: a turn that timed out and whose run is canceled meanwhile has timed out.
+            live.cause.get_or_insert(cause);
+            live.stop.cancel();
+        }
+    }
+
+    fn survey(&self, run: Arc<Run>) {
+        let inner = self.0.clone();
+        self.0.tasks.spawn(async move {
+            let is_alone = match run.process() {
+                Some(process) => adjourn_engine::supervisor::end_orphan(process).await,
+                None => true,
+            };
+            let looked = {
+                let (inner, run) = (inner.clone(), run.clone());
+                inner.tasks.clone().spawn_blocking(move || inner.briefs.survey(&run)).await
+            };
+            // A conversation that something else may still be working on is not taken up.
+            let looked = looked.map(|survey| Survey { handle: survey.handle && is_alone, ..survey });
+            if let (Ok(survey), Some(runtime)) = (looked, inner.runtime.upgrade()) {
+                runtime.surveyed(run.id(), survey);
+            }
+        });
+    }
+}
+
+impl Inner {
+    fn live(&self) -> MutexGuard<'_, HashMap<RunId, Live>> {
+        // Whoever panicked while it held the lock left a map that is still a map.
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a turn to its end, with the repairs that it needs.
+    async fn drive(&self, mut run: Arc<Run>, stop: CancellationToken) {
+        let (run_id, turn) = (run.id(), run.turn());
+        let mut repair = None;
+        loop {
+            let (end, observations) = self.execute(&run, repair.as_deref(), &stop).await;
+            let Ok(accepted) = self.tell(run_id, Command::EndTurn { turn, observations, end }).await else {
+                break;
+            };
+            repair = accepted.events.iter().find_map(|event| match event {
+                Event::RepairStarted { problem, .. } => Some(problem.clone()),
+                _ => None,
+            });
+            if repair.is_none() {
+                break;
+            }
+            run = accepted.run;
+        }
+        let mut live = self.live();
+        if live.get(&run_id).is_some_and(|live| live.turn == turn) {
+            live.remove(&run_id);
+        }
+    }
+
+    /// Has the engine execute the turn. Gives back how it ended, and what it showed last.
+    async fn execute(
+        &self,
+        run: &Run,
+        repair: Option<&str>,
+        stop: &CancellationToken,
+    ) -> (TurnEnd, Vec<Observation>) {
+        let brief = match self.briefs.brief(run) {
+            Ok(brief) => brief,
+            Err(error) => return (TurnEnd::Failed(error), Vec::new()),
+        };
+        let Brief { engine, prompt, workspace, logs, masker, output } = brief;
+        let prompt = match repair {
+            Some(problem) => prompt::repair(problem, output.as_ref().map(|output| &output.document)),
+            None => prompt,
+        };
+        let turn = Turn {
+            run_id: run.id(),
+            attempt: run.attempt_number(),
+            prompt,
+            handle: run.handle().map(str::to_owned),
+            workspace,
+            logs,
+            masker: masker.clone(),
+        };
+        let (show, seen) = mpsc::channel(SEEN_MAX);
+        let (finished, last) =
+            tokio::join!(engine.run(turn, show, stop.clone()), self.relay(run, &masker, seen));
+        let end = match finished {
+            Finished::Completed { text } => self.judge(masker.text(&text).into_owned(), output).await,
+            Finished::Failed(RunError { code, message }) => failed(code, masker.text(&message).into_owned()),
+            Finished::Stopped => self.stopped(run),
+        };
+        (end, last)
+    }
+
+    /// Writes down what an engine shows, as it shows it. What it shows right at its end comes back.
+    async fn relay(&self, run: &Run, masker: &Masker, mut seen: mpsc::Receiver<Seen>) -> Vec<Observation> {
+        let mut batch = Vec::new();
+        // Over all deltas of a message: a secret may be cut anywhere.
+        let mut writing = masker.stream();
+        while seen.recv_many(&mut batch, FACTS_AT_ONCE).await > 0 {
+            let mut observations = Vec::new();
+            for seen in batch.drain(..) {
+                match seen {
+                    Seen::Fact(observation) => {
+                        let mut written = std::mem::replace(&mut writing, masker.stream());
+                        self.show(run.id(), written.finish());
+                        observations.push(masked(masker, observation));
+                    }
+                    Seen::Delta(text) => self.show(run.id(), writing.push(text.as_bytes())),
+                }
+            }
+            if seen.is_closed() && seen.is_empty() {
+                return observations;
+            }
+            if !observations.is_empty() {
+                // Refused only when the run has moved on without this turn; then nothing of it counts.
+                let _ = self.tell(run.id(), Command::Observe { turn: run.turn(), observations }).await;
+            }
+        }
+        Vec::new()
+    }
+
+    fn show(&self, run_id: RunId, written: Vec<u8>) {
+        if !written.is_empty() {
+            let text = String::from_utf8_lossy(&written).into();
+            // Nobody may be watching.
+            let _ = self.deltas.send(Delta { run_id, text });
+        }
+    }
+
+    /// What the last message of a turn shows.
+    async fn judge(&self, text: String, output: Option<Arc<OutputContract>>) -> TurnEnd {
+        if text.len() <= READ_HERE_BYTES_MAX {
+            return TurnEnd::Completed(Box::new(read(&text, output.as_deref())));
+        }
+        match self.tasks.spawn_blocking(move || read(&text, output.as_deref())).await {
+            Ok(evidence) => TurnEnd::Completed(Box::new(evidence)),
+            Err(panic) => failed(ErrorCode::Internal, format!("the output could not be read: {panic}")),
+        }
+    }
+
+    fn stopped(&self, run: &Run) -> TurnEnd {
+        let cause = self.live().get(&run.id()).and_then(|live| live.cause);
+        match cause {
+            Some(StopCause::TimedOut) => {
+                let seconds = run.spec().hard_timeout_sec.unwrap_or_default();
+                failed(ErrorCode::EngineTimeout, format!("the turn took longer than {seconds} seconds"))
+            }
+            // The run knows why it ends, and that counts.
+            Some(StopCause::Ending) | None => failed(ErrorCode::Internal, "the turn was stopped".to_owned()),
+        }
+    }
+
+    /// Has something written down, however long the journal cannot.
+    async fn tell(&self, run_id: RunId, command: Command) -> Answer {
+        loop {
+            let Some(runtime) = self.runtime.upgrade() else { return Err(Denied::stopped()) };
+            let answer = runtime.ask(run_id, command.clone()).await;
+            drop(runtime);
+            match answer {
+                Err(Denied::Failed(_)) => tokio::time::sleep(RETRY_AFTER).await,
+                answer => return answer,
+            }
+        }
+    }
+}
+
+/// What a message shows, and whether the files that its result names are there.
+fn read(text: &str, output: Option<&OutputContract>) -> Evidence {
+    let mut evidence = Evidence::read(text, output.map(|output| &output.schema));
+    if let (Some(contract), Some(result), Validity::Valid) = (output, &evidence.output, &evidence.validity) {
+        let files: Vec<_> = contract.files.iter().map(String::as_str).collect();
+        let problems = contract.workspace.check_files(result, &files);
+        if !problems.is_empty() {
+            evidence.validity = Validity::Invalid(problems);
+        }
+    }
+    evidence
+}
+
+fn failed(code: ErrorCode, message: String) -> TurnEnd {
+    TurnEnd::Failed(RunError { code, message })
+}
+
+/// An observation as it may be written down.
+fn masked(masker: &Masker, observation: Observation) -> Observation {
+    let text = |text: String| masker.text(&text).into_owned();
+    match observation {
+        Observation::Message { text: message, raw } => Observation::Message { text: text(message), raw },
+        Observation::Reasoning { text: thought, raw } => Observation::Reasoning { text: text(thought), raw },
+        Observation::ToolCall { name, detail, raw } => {
+            Observation::ToolCall { name: text(name), detail: masker.json(&detail), raw }
+        }
+        Observation::CommandExecution { command, detail, raw } => {
+            Observation::CommandExecution { command: text(command), detail: masker.json(&detail), raw }
+        }
+        Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) => observation,
+    }
+}

@@ -1,0 +1,168 @@
+//! Folders of others, looked at and copied without being led astray.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// Files and folders in a folder that is copied. A skill with its reference documents has some dozens.
+pub(crate) const ENTRIES_MAX: usize = 5_000;
+
+/// Bytes in a folder that is copied, for every run anew.
+pub(crate) const BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Folders within folders.
+const DEPTH_MAX: usize = 32;
+
+/// Not part of what a folder is for, and often larger than it.
+const LEFT_OUT: &str = ".git";
+
+/// Something in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Relative to the folder.
+    pub(crate) path: PathBuf,
+    pub(crate) kind: EntryKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    Folder,
+    File {
+        bytes: u64,
+        executable: bool,
+    },
+    /// To something in the same folder.
+    Link(PathBuf),
+}
+
+/// What cannot be copied, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    pub(crate) path: PathBuf,
+    pub(crate) message: String,
+}
+
+/// Everything in `folder`, parents first, or all that keeps it from being copied.
+pub(crate) fn survey(folder: &Path) -> Result<Vec<Entry>, Vec<Unfit>> {
+    let mut survey = Survey { folder, entries: Vec::new(), unfit: Vec::new(), bytes: 0 };
+    survey.enter(Path::new(""), 0);
+    if survey.unfit.is_empty() { Ok(survey.entries) } else { Err(survey.unfit) }
+}
+
+struct Survey<'a> {
+    folder: &'a Path,
+    entries: Vec<Entry>,
+    unfit: Vec<Unfit>,
+    bytes: u64,
+}
+
+impl Survey<'_> {
+    fn enter(&mut self, path: &Path, depth: usize) {
+        if depth > DEPTH_MAX {
+            return self.refuse(path, format!("is more than {DEPTH_MAX} folders deep"));
+        }
+        let mut names = match names(&self.folder.join(path)) {
+            Ok(names) => names,
+            Err(error) => return self.refuse(path, format!("cannot be read: {error}")),
+        };
+        names.sort_unstable();
+        for path in names.into_iter().filter(|name| name != LEFT_OUT).map(|name| path.join(name)) {
+            if self.entries.len() >= ENTRIES_MAX {
+                return self.refuse(Path::new(""), format!("has more than {ENTRIES_MAX} files and folders"));
+            }
+            self.add(path, depth);
+            if self.bytes > BYTES_MAX {
+                return self.refuse(Path::new(""), format!("has more than {BYTES_MAX} bytes"));
+            }
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, depth: usize) {
+        let whole = self.folder.join(&path);
+        let metadata = match fs::symlink_metadata(&whole) {
+            Ok(metadata) => metadata,
+            Err(error) => return self.refuse(&path, format!("cannot be read: {error}")),
+        };
+        let file_type = metadata.file_type();
+        if file_type.is_dir() {
+            self.entries.push(Entry { path: path.clone(), kind: EntryKind::Folder });
+            self.enter(&path, depth + 1);
+        } else if file_type.is_file() {
+            self.bytes += metadata.len();
+            let executable = metadata.permissions().mode() & 0o111 != 0;
+            let kind = EntryKind::File { bytes: metadata.len(), executable };
+            self.entries.push(Entry { path, kind });
+        } else if file_type.is_symlink() {
+            match self.link(&path) {
+                Ok(target) => self.entries.push(Entry { path, kind: EntryKind::Link(target) }),
+                Err(message) => self.refuse(&path, message),
+            }
+        } else {
+            self.refuse(&path, "is neither a file nor a folder".to_owned());
+        }
+    }
+
+    /// The target of a link, which has to be relative and inside: the copy of another would lead back to the original.
+    fn link(&self, path: &Path) -> Result<PathBuf, String> {
+        let whole = self.folder.join(path);
+        let target = fs::read_link(&whole).map_err(|error| format!("cannot be read: {error}"))?;
+        if target.is_absolute() {
+            return Err("is a link with an absolute path, it should be relative".to_owned());
+        }
+        let inside = fs::canonicalize(self.folder)
+            .is_ok_and(|folder| fs::canonicalize(&whole).is_ok_and(|target| target.starts_with(folder)));
+        if inside { Ok(target) } else { Err("is a link that leads out of the folder, or nowhere".to_owned()) }
+    }
+
+    fn refuse(&mut self, path: &Path, message: String) {
+        self.unfit.push(Unfit { path: path.to_owned(), message });
+    }
+}
+
+fn names(folder: &Path) -> io::Result<Vec<std::ffi::OsString>> {
+    fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// Copies what a survey found into `to`, which is new. Limits hold again: the original may have changed since.
+pub(crate) fn copy(from: &Path, entries: &[Entry], to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    let mut left = BYTES_MAX;
+    for Entry { path, kind } in entries {
+        let target = to.join(path);
+        match kind {
+            EntryKind::Folder => fs::create_dir(target)?,
+            EntryKind::Link(link) => symlink(link, target)?,
+            EntryKind::File { executable, .. } => {
+                let mode = if *executable { 0o755 } else { 0o644 };
+                left -= copy_file(&from.join(path), &target, mode, left)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Copies a regular file to a new one and returns its size, which is at most `bytes_max`.
+pub(crate) fn copy_file(from: &Path, to: &Path, mode: u32, bytes_max: u64) -> io::Result<u64> {
+    // Not blocked by a pipe, not led on by a link that was not there a moment ago.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let source = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(from)?;
+    if !source.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file", from.display())));
+    }
+    let mut target: File = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
+    let copied = io::copy(&mut io::Read::take(source, bytes_max.saturating_add(1)), &mut target)?;
+    if copied > bytes_max {
+        let message = format!("{} has more than the {bytes_max} bytes that may be copied", from.display());
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(copied)
+}
+
+/// Whether `path` names something below a folder by its letters alone: relative, and without `..`.
+pub(crate) fn is_below(path: &Path) -> bool {
+    let mut components = path.components().peekable();
+    components.peek().is_some() && components.all(|component| matches!(component, Component::Normal(_)))
+}

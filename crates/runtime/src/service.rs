@@ -1,0 +1,346 @@
+//! A data directory at work: what every surface asks things of.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use adjourn_core::{
+    Action, By, Command, Continued, Create, ExecutionId, FieldError, InteractionId, Reply, ReplyKey, Run,
+    RunId, RunRow, canonical,
+};
+use adjourn_engine::supervisor::Supervisor;
+use adjourn_store::decider::load;
+use adjourn_store::{Error, SqliteStore, Store, Threads};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::config::Config;
+use crate::desk::{Asked, Desk};
+use crate::driver::Driver;
+use crate::kernel::{Denied, Slots};
+use crate::request::{RunRequest, Surroundings};
+use crate::runtime::{Clock, Runtime, SystemClock};
+use crate::skill::{self, Skill};
+use crate::workspace::{NewWorkspace, Place, Workspaces};
+
+/// What was asked for and cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// The request is wrong in itself: everything that is wrong with it.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<FieldError>),
+    /// The skill cannot be used, or there is none of that name.
+    #[error("{0}")]
+    Skill(String),
+    /// There is no such run.
+    #[error("there is no run {0}")]
+    UnknownRun(RunId),
+    /// The run that should be continued has not ended, or left nothing to go on from.
+    #[error("{run} cannot be continued: {problem}")]
+    NotContinuable {
+        /// The run.
+        run: RunId,
+        /// Why not.
+        problem: String,
+    },
+    /// The rules or the journal do not allow it.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Store(#[from] Error),
+    /// The folders of the run cannot be made or read.
+    #[error("{0}")]
+    Workspace(String),
+}
+
+/// A run that was created, or had been with the same idempotency key.
+#[derive(Debug, Clone)]
+pub struct Created {
+    /// The run.
+    pub run: Arc<Run>,
+    /// What the asker should know.
+    pub notice: Option<String>,
+}
+
+/// An answer to a question.
+#[derive(Debug, Clone)]
+pub struct ReplyRequest {
+    /// Which question; none for the oldest that is open.
+    pub interaction_id: Option<InteractionId>,
+    /// The answer.
+    pub response: Value,
+    /// What to do with a call that needs approval.
+    pub action: Option<Action>,
+    /// Who answers.
+    pub by: By,
+    /// The idempotency key that it was sent with.
+    pub key: Option<String>,
+}
+
+/// A data directory at work. Cheap to clone; the work ends when the last one is gone.
+#[derive(Clone)]
+pub struct Service {
+    runtime: Runtime,
+    driver: Driver,
+    desk: Arc<Desk>,
+}
+
+impl Service {
+    /// Opens `data_dir` as its owner, takes up what a restart left behind, and works on it. Has to be called within a
+    /// Tokio runtime.
+    pub fn open(data_dir: &Path, config: Config) -> Result<(Self, Threads), Error> {
+        let supervisor = Supervisor::current_exe()
+            .map_err(|error| Error::Failed { doing: "find its own program", problem: error.to_string() })?;
+        Self::open_with(data_dir, config, supervisor, Arc::new(SystemClock))
+    }
+
+    /// [`open`](Self::open) with another way to start agents, and another clock.
+    pub fn open_with(
+        data_dir: &Path,
+        config: Config,
+        supervisor: Supervisor,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Self, Threads), Error> {
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(data_dir)?);
+        let data_dir = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
+        let workspaces = Workspaces::new(&data_dir);
+        let known = store.clone();
+        // A crash between making a workspace and creating its run leaves one that nobody knows.
+        let swept = workspaces.sweep(|run_id| !matches!(known.run(run_id), Ok(None)));
+        if let Err(error) = swept {
+            return Err(Error::Directory { path: data_dir, problem: error.to_string() });
+        }
+        let slots = slots(&config);
+        let variables: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let desk = Arc::new(Desk::new(config, variables, workspaces, supervisor));
+        let mut hands = None;
+        let (runtime, threads) = Runtime::start(store, slots, clock, |weak| {
+            let driver = Driver::new(weak, desk.clone(), tokio::runtime::Handle::current());
+            hands = Some(driver.clone());
+            driver
+        })?;
+        let driver = hands.expect("the runtime was started with its hands");
+        Ok((Self { runtime, driver, desk }, threads))
+    }
+
+    /// Creates a run, or finds the one that the same key created before.
+    pub async fn create(
+        &self,
+        request: RunRequest,
+        key: Option<String>,
+        record: Option<PathBuf>,
+    ) -> Result<Created, ServiceError> {
+        let digest = digest(&request);
+        let run_id = new_run_id();
+        let skill = self.skill_of(&request)?;
+        let place = match (&request.workspace, request.continues) {
+            (Some(folder), _) => Place::User(folder.clone()),
+            (None, Some(earlier)) => Place::Of(earlier),
+            (None, None) => Place::Own,
+        };
+        let workspaces = self.desk.workspaces();
+        let plan = workspaces
+            .plan(run_id, skill.as_ref().map(|skill| skill.name.as_str()), &place)
+            .map_err(|error| ServiceError::Workspace(error.to_string()))?;
+        let is_installed = |name: &str| self.desk.is_installed(name);
+        let known = Surroundings {
+            config: self.desk.config(),
+            skill: skill.as_ref(),
+            is_installed: &is_installed,
+            workspace: &plan,
+        };
+        let checked = request.check(known).map_err(ServiceError::Invalid)?;
+        let mut spec = checked.spec;
+        spec.continues =
+            checked.continues.map(|earlier| self.continued(earlier, &spec.engine)).transpose()?;
+        // Whoever answers the run later may work in another folder.
+        let record = record.map(std::path::absolute).transpose();
+        let record = record.map_err(|error| ServiceError::Workspace(format!("the recording: {error}")))?;
+        let asked =
+            Asked { prompt: spec.prompt.take(), input: spec.input, parameter: spec.parameter, record };
+        let masker = self.desk.masker(&asked).map_err(ServiceError::Workspace)?;
+        spec.prompt = asked.prompt.as_ref().map(|prompt| masker.text(prompt).into_owned());
+        spec.input = masker.json(&asked.input);
+        spec.parameter = masker.json(&asked.parameter);
+        if let Some(file) = &asked.record {
+            let engine = self.desk.engine(&spec.engine).map_err(ServiceError::Workspace)?;
+            self.desk.recorder(run_id, engine, file).map_err(ServiceError::Workspace)?;
+        }
+        let new = NewWorkspace { run_id, skill: skill.as_ref(), uploads: &checked.uploads, place };
+        workspaces
+            .create(&new)
+            .and_then(|_| workspaces.keep_asked(run_id, &asked))
+            .map_err(|error| ServiceError::Workspace(error.to_string()))?;
+        let key = key.map(|key| ReplyKey { key, digest });
+        let created = self.runtime.ask(run_id, Command::Create(Create { spec, key })).await;
+        match created {
+            Ok(accepted) if accepted.run.id() == run_id => {
+                Ok(Created { run: accepted.run, notice: checked.notice })
+            }
+            other => {
+                // Nothing was created: what was made for it goes. If that fails, the next start sweeps it.
+                let _ = workspaces.remove(run_id);
+                self.desk.forget_recorder(run_id);
+                Ok(Created { run: other?.run, notice: None })
+            }
+        }
+    }
+
+    fn skill_of(&self, request: &RunRequest) -> Result<Option<Skill>, ServiceError> {
+        let Some(name) = &request.skill else { return Ok(None) };
+        let path = Path::new(name);
+        let dir = if path.is_dir() {
+            path.to_owned()
+        } else {
+            skill::find(name, &self.desk.config().skills)
+                .map_err(|not_found| ServiceError::Skill(not_found.to_string()))?
+        };
+        Skill::load(&dir).map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
+    }
+
+    fn continued(&self, earlier: RunId, engine: &str) -> Result<Continued, ServiceError> {
+        let run = self.run(earlier)?;
+        let not = |problem: String| ServiceError::NotContinuable { run: earlier, problem };
+        if !run.status().is_terminal() {
+            return Err(not(format!("it is {}, and only a run that ended can be", run.status())));
+        }
+        if run.spec().engine != engine {
+            return Err(not(format!("it ran on `{}`, and its conversation is there", run.spec().engine)));
+        }
+        let Some(handle) = run.handle() else {
+            return Err(not("its agent left no handle to go on by".to_owned()));
+        };
+        Ok(Continued { run_id: earlier, root: run.root(), handle: Some(handle.to_owned()) })
+    }
+
+    /// Answers a question.
+    pub async fn reply(&self, run_id: RunId, answer: ReplyRequest) -> Result<Arc<Run>, ServiceError> {
+        let interaction_id = match answer.interaction_id {
+            Some(id) => id,
+            // With none open, the last one: refused with what there is, or known as the same reply by its key.
+            None => {
+                let run = self.run(run_id)?;
+                let open = run.open_interactions().next().map(|interaction| interaction.interaction_id);
+                open.unwrap_or(InteractionId(u32::try_from(run.interactions().len()).unwrap_or(u32::MAX)))
+            }
+        };
+        let body =
+            json!({ "interaction_id": interaction_id, "response": answer.response, "action": answer.action });
+        let key = answer.key.map(|key| ReplyKey { key, digest: sha256(&canonical(&body)) });
+        let reply = Reply {
+            interaction_id,
+            response: answer.response,
+            action: answer.action,
+            by: answer.by,
+            key,
+            edited_id: ExecutionId::from_bits(uuid::Uuid::now_v7().as_u128()),
+        };
+        Ok(self.runtime.ask(run_id, Command::Reply(reply)).await?.run)
+    }
+
+    /// Cancels a run: it ends when its processes are gone.
+    pub async fn cancel(&self, run_id: RunId, by: By) -> Result<Arc<Run>, ServiceError> {
+        Ok(self.runtime.ask(run_id, Command::Cancel(by)).await?.run)
+    }
+
+    /// The request that a run was created by, to be made again.
+    pub fn request_of(&self, run_id: RunId) -> Result<RunRequest, ServiceError> {
+        let run = self.run(run_id)?;
+        let workspaces = self.desk.workspaces();
+        let asked = workspaces.asked(run_id).map_err(|error| ServiceError::Workspace(error.to_string()))?;
+        let workspace =
+            workspaces.open(run_id).map_err(|error| ServiceError::Workspace(error.to_string()))?;
+        Ok(again(&run, asked, &workspace))
+    }
+
+    /// The state of a run.
+    pub fn run(&self, run_id: RunId) -> Result<Run, ServiceError> {
+        load(self.store().as_ref(), run_id)?.ok_or(ServiceError::UnknownRun(run_id))
+    }
+
+    /// The row of a run, which is cheaper than its state.
+    pub fn row(&self, run_id: RunId) -> Result<RunRow, ServiceError> {
+        self.store().run(run_id)?.ok_or(ServiceError::UnknownRun(run_id))
+    }
+
+    /// The journal, for reading.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        self.runtime.store()
+    }
+
+    /// The runtime.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// What agents are writing.
+    pub fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    /// Skills, folders and engines.
+    pub fn desk(&self) -> &Arc<Desk> {
+        &self.desk
+    }
+}
+
+fn again(run: &Run, asked: Asked, workspace: &crate::workspace::Workspace) -> RunRequest {
+    let spec = run.spec();
+    let uploads = workspace.uploads_there().into_iter().filter_map(|from| {
+        let name = from.file_name()?.to_str()?.to_owned();
+        Some(crate::workspace::Upload { name, from })
+    });
+    let skill = workspace.skill.as_ref().map(|folder| folder.display().to_string());
+    RunRequest {
+        prompt: if skill.is_some() { None } else { asked.prompt },
+        skill,
+        engine: Some(spec.engine.clone()),
+        execution_mode: Some(spec.execution_mode.to_string()),
+        input: asked.input,
+        parameter: asked.parameter,
+        options: json!({
+            "interactive_require_user_reply": spec.strict == adjourn_core::Strict::On,
+            "session_timeout_sec": spec.session_timeout_sec,
+            "interactive_profile": { "kind": spec.profile },
+            "max_attempt": spec.max_attempt,
+            "hard_timeout_sec": spec.hard_timeout_sec,
+            "repair_limit": spec.repair_limit,
+            "priority": spec.priority,
+        }),
+        labels: spec.labels.clone(),
+        continues: None,
+        files: uploads.collect(),
+        workspace: None,
+    }
+}
+
+fn slots(config: &Config) -> Slots {
+    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    Slots {
+        total: count(config.slots.total),
+        engine: config.slots.engine.iter().map(|(name, most)| (name.clone(), count(*most))).collect(),
+        queue_max: count(config.slots.queue_max),
+    }
+}
+
+fn new_run_id() -> RunId {
+    RunId::from_bits(uuid::Uuid::now_v7().as_u128())
+}
+
+fn digest(request: &RunRequest) -> String {
+    let files: Vec<_> = request.files.iter().map(|file| json!([file.name, file.from])).collect();
+    sha256(&canonical(&json!({
+        "skill": request.skill, "prompt": request.prompt, "engine": request.engine,
+        "execution_mode": request.execution_mode, "input": request.input, "parameter": request.parameter,
+        "options": request.options, "labels": request.labels, "continues": request.continues, "files": files,
+        "workspace": request.workspace,
+    })))
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}

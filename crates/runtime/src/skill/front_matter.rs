@@ -1,0 +1,143 @@
+//! The front matter of `SKILL.md`: YAML between two lines of dashes.
+//!
+//! Only its plain values are needed. They are taken from the parser's events, so that there is a line for each, and
+//! nothing that grows: aliases are refused.
+
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser};
+
+/// The longest front matter. The description, its longest part, has 1024 characters.
+const BYTES_MAX: usize = 64 * 1024;
+
+/// A `SKILL.md`, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct FrontMatter {
+    /// The values that are text, with their lines in the file.
+    pub(super) fields: BTreeMap<String, (String, usize)>,
+    /// What follows it.
+    pub(super) body: String,
+}
+
+/// What is wrong with it, and in which line of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unreadable {
+    pub(super) line: usize,
+    pub(super) message: String,
+}
+
+impl FrontMatter {
+    pub(super) fn read(text: &str) -> Result<Self, Unreadable> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut lines = text.split_inclusive('\n');
+        let first = lines.next().unwrap_or_default();
+        if first.trim_end() != "---" {
+            let message =
+                "should begin with front matter: a line `---`, `name` and `description`, a line `---`";
+            return Err(Unreadable { line: 1, message: message.to_owned() });
+        }
+        let mut end = first.len();
+        for line in lines {
+            if line.trim_end() == "---" {
+                let fields = fields(&text[first.len()..end])?;
+                return Ok(Self { fields, body: text[end + line.len()..].trim().to_owned() });
+            }
+            end += line.len();
+        }
+        Err(Unreadable {
+            line: 1,
+            message: "the front matter does not end: there is no second line `---`".to_owned(),
+        })
+    }
+}
+
+fn fields(yaml: &str) -> Result<BTreeMap<String, (String, usize)>, Unreadable> {
+    // The first line of the file is the dashes.
+    let unreadable = |line: usize, message: String| Unreadable { line: line + 1, message };
+    if yaml.len() > BYTES_MAX {
+        return Err(unreadable(0, format!("the front matter has more than {BYTES_MAX} bytes")));
+    }
+    let mut fields = BTreeMap::new();
+    let mut depth = 0_usize;
+    let mut key: Option<(String, usize)> = None;
+    let mut parser = Parser::new_from_str(yaml);
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| {
+            let hint = "a value with `: ` or `#` in it needs quotes";
+            unreadable(error.marker().line(), format!("not valid YAML: {}; {hint}", error.info()))
+        })?;
+        let line = span.start.line();
+        match event {
+            Event::Alias(_) => return Err(unreadable(line, "aliases are not allowed here".to_owned())),
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                if depth == 1 {
+                    key = None;
+                }
+                depth += 1;
+            }
+            Event::MappingEnd | Event::SequenceEnd => depth -= 1,
+            Event::Scalar(text, ..) if depth == 1 => match key.take() {
+                None => key = Some((text.into_owned(), line)),
+                Some((name, line)) if fields.contains_key(&name) => {
+                    return Err(unreadable(line, format!("`{name}` is there twice")));
+                }
+                Some((name, line)) => {
+                    fields.insert(name, (text.trim().to_owned(), line + 1));
+                }
+            },
+            Event::Scalar(..) if depth == 0 => {
+                return Err(unreadable(line, "should be keys and values, it is only text".to_owned()));
+            }
+            Event::Scalar(..)
+            | Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
+        }
+    }
+    Ok(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::proptest;
+
+    use super::{FrontMatter, Unreadable};
+
+    #[test]
+    fn plain_values_are_read_with_their_lines() {
+        let text = "---\nname: a-b\nmetadata:\n  x: [1, 2]\n  name: other\nlist: [a]\ndescription: >\n  two\n  lines\n---\n\n# Hi\n---\n";
+        let read = FrontMatter::read(text).unwrap();
+        let fields: Vec<_> =
+            read.fields.iter().map(|(key, (value, line))| (key.as_str(), value.as_str(), *line)).collect();
+        assert_eq!(fields[..1], [("description", "two lines", 7)]);
+        assert_eq!(fields[1..], [("name", "a-b", 2)]);
+        assert_eq!(read.body, "# Hi\n---");
+        assert_eq!(FrontMatter::read("\u{feff}---\r\nname: x\r\n---\r\nbody").unwrap().body, "body");
+    }
+
+    #[test]
+    fn what_cannot_be_read_has_its_line() {
+        for (text, line, message) in [
+            ("", 1, "should begin with front matter"),
+            ("# Skill\n", 1, "should begin with front matter"),
+            ("---\nname: x\n", 1, "the front matter does not end"),
+            ("---\nname: x\ndescription: a: b\n---\n", 3, "not valid YAML: "),
+            ("---\nname: x\nname: y\n---\n", 3, "`name` is there twice"),
+            ("---\na: &x 1\nb: *x\n---\n", 3, "aliases are not allowed here"),
+            ("---\njust text\n---\n", 2, "should be keys and values"),
+        ] {
+            let Unreadable { line: actual, message: said } = FrontMatter::read(text).unwrap_err();
+            assert!(said.starts_with(message), "{text:?}: {said}");
+            assert_eq!(actual, line, "{text:?}: {said}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic(text in "---\n([-a-z:&*!|>\\[\\]{}#'\" \n\t]|\\PC){0,40}\n---\n") {
+            _ = FrontMatter::read(&text);
+        }
+    }
+}

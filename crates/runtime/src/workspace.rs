@@ -1,0 +1,324 @@
+//! The folders that runs work in.
+//!
+//! ```text
+//! DATA/runs/run_…/            one per run
+//!   workspace.json            where the agent works, if not in `work`
+//!   work/                     the agent's working folder
+//!     .skill/NAME/            a copy of the skill
+//!     uploads/                files that came with the request
+//!   logs/                     attempt-1.stdout, attempt-1.stderr, …
+//! ```
+//!
+//! A folder is made under a name of its own and renamed when it is complete, before the run is created in the journal.
+//! So a crash leaves either an incomplete folder, or a complete one without a run: [`Workspaces::sweep`] removes both.
+//! The working folder may instead be one that the user named, which is never removed, or that of the run which is
+//! continued, which is removed with the last run that uses it.
+
+mod error;
+mod listing;
+mod removal;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use adjourn_core::{FieldError, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use error::WorkspaceError;
+pub use listing::{FILES_LISTED_MAX, Listed, Listing};
+
+use error::doing;
+
+use crate::desk::Asked;
+use crate::skill::Skill;
+use crate::{beneath, folder};
+
+/// The folder for copies of skills, in a working folder.
+pub const SKILL_FOLDER: &str = ".skill";
+
+/// The folder for files that came with the request, in a working folder.
+pub const UPLOADS_FOLDER: &str = "uploads";
+
+/// Files that may come with one request.
+pub const UPLOADS_MAX: usize = 100;
+
+/// Bytes of one file that comes with a request.
+pub const UPLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+const ABOUT: &str = "workspace.json";
+const ASKED: &str = "request.json";
+const WORK: &str = "work";
+const LOGS: &str = "logs";
+
+/// A file that comes with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// Its name in `uploads/`.
+    pub name: String,
+    /// Where it is now.
+    pub from: PathBuf,
+}
+
+/// What a new workspace needs.
+#[derive(Debug, Clone)]
+pub struct NewWorkspace<'a> {
+    /// The run it is for.
+    pub run_id: RunId,
+    /// The skill to copy.
+    pub skill: Option<&'a Skill>,
+    /// Files to copy.
+    pub uploads: &'a [Upload],
+    /// Where the agent works.
+    pub place: Place,
+}
+
+/// Where an agent works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In a folder of its own.
+    Own,
+    /// In a folder of the user, which is never removed.
+    User(PathBuf),
+    /// Where the run that is continued worked.
+    Of(RunId),
+}
+
+/// `workspace.json`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct About {
+    /// The user's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<PathBuf>,
+    /// The run whose working folder is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shares: Option<String>,
+    /// The name of the skill that was copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    skill: Option<String>,
+}
+
+/// All workspaces of a data directory.
+#[derive(Debug, Clone)]
+pub struct Workspaces {
+    runs: PathBuf,
+}
+
+/// The folders of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Where the agent works.
+    pub work: PathBuf,
+    /// The copy of the skill.
+    pub skill: Option<PathBuf>,
+    /// Files that came with the request.
+    pub uploads: PathBuf,
+    /// Raw output of the attempts.
+    pub logs: PathBuf,
+}
+
+impl Workspaces {
+    /// Those in `data_dir`, which has to be absolute for agents to find them.
+    pub fn new(data_dir: &Path) -> Self {
+        Self { runs: data_dir.join("runs") }
+    }
+
+    /// The folders that a new run will have: known before they are there, for the prompt.
+    pub fn plan(
+        &self,
+        run_id: RunId,
+        skill: Option<&str>,
+        place: &Place,
+    ) -> Result<Workspace, WorkspaceError> {
+        let own = self.runs.join(run_id.to_string());
+        let work = match place {
+            Place::Own => own.join(WORK),
+            Place::User(folder) => {
+                let folder = fs::canonicalize(folder).ok().filter(|folder| folder.is_dir());
+                folder.ok_or_else(|| not_a_folder(place))?
+            }
+            Place::Of(earlier) => self.open(*earlier)?.work,
+        };
+        Ok(Self::at(&own, work, skill))
+    }
+
+    fn at(own: &Path, work: PathBuf, skill: Option<&str>) -> Workspace {
+        Workspace {
+            work,
+            skill: skill.map(|name| own.join(WORK).join(SKILL_FOLDER).join(name)),
+            uploads: own.join(WORK).join(UPLOADS_FOLDER),
+            logs: own.join(LOGS),
+        }
+    }
+
+    /// Makes a workspace, whole or not at all.
+    pub fn create(&self, new: &NewWorkspace<'_>) -> Result<Workspace, WorkspaceError> {
+        let workspace = self.plan(new.run_id, new.skill.map(|skill| skill.name.as_str()), &new.place)?;
+        let temporary = self.runs.join(format!("{}{}", removal::NEW, new.run_id));
+        let made = self.fill(&temporary, new).and_then(|()| {
+            let own = self.runs.join(new.run_id.to_string());
+            fs::rename(&temporary, own).map_err(doing("naming the workspace"))
+        });
+        if let Err(error) = made {
+            // What is left, the next sweep finds; the first error is the one to tell.
+            _ = fs::remove_dir_all(&temporary);
+            return Err(error);
+        }
+        Ok(workspace)
+    }
+
+    fn fill(&self, temporary: &Path, new: &NewWorkspace<'_>) -> Result<(), WorkspaceError> {
+        let work = temporary.join(WORK);
+        fs::create_dir_all(work.join(UPLOADS_FOLDER)).map_err(doing("making the workspace"))?;
+        fs::create_dir(temporary.join(LOGS)).map_err(doing("making the workspace"))?;
+        if let Some(skill) = new.skill {
+            let entries = folder::survey(&skill.dir).map_err(|unfit| {
+                let named = unfit.iter().map(|it| format!("`{}` {}", it.path.display(), it.message));
+                WorkspaceError::SkillUnfit(named.collect())
+            })?;
+            let to = work.join(SKILL_FOLDER).join(&skill.name);
+            folder::copy(&skill.dir, &entries, &to).map_err(doing("copying the skill"))?;
+        }
+        for Upload { name, from } in new.uploads {
+            let to = work.join(UPLOADS_FOLDER).join(name);
+            if !is_upload_name(name) {
+                let problem = "is not a name for a file that comes with a request".to_owned();
+                return Err(WorkspaceError::BadPath { path: name.clone(), problem });
+            }
+            folder::copy_file(from, &to, 0o644, UPLOAD_BYTES_MAX)
+                .map_err(doing(format!("copying `{name}`")))?;
+        }
+        let mut about = About { skill: new.skill.map(|skill| skill.name.clone()), ..About::default() };
+        match &new.place {
+            Place::Own => {}
+            Place::User(folder) => {
+                about.folder = Some(fs::canonicalize(folder).map_err(|_| not_a_folder(&new.place))?);
+            }
+            Place::Of(earlier) => {
+                let owner = self.owner(*earlier)?;
+                self.mark(owner, new.run_id)?;
+                about.shares = Some(owner.to_string());
+            }
+        }
+        let text =
+            serde_json::to_vec(&about).map_err(|error| doing("describing the workspace")(error.into()))?;
+        fs::write(temporary.join(ABOUT), text).map_err(doing("describing the workspace"))
+    }
+
+    /// The workspace of a run, if all of it is still there.
+    pub fn open(&self, run_id: RunId) -> Result<Workspace, WorkspaceError> {
+        let own = self.runs.join(run_id.to_string());
+        let about = self.about(run_id)?;
+        let owner = self.owner(run_id)?;
+        // Where a chain of runs works was decided for the first of them.
+        let folder = self.about(owner)?.folder;
+        let work = folder.unwrap_or_else(|| self.runs.join(owner.to_string()).join(WORK));
+        if !work.is_dir() {
+            return Err(WorkspaceError::Missing(run_id));
+        }
+        Ok(Self::at(&own, work, about.skill.as_deref()))
+    }
+
+    /// Keeps what was asked for, as it was asked, where only the owner of the data directory can read it.
+    pub(crate) fn keep_asked(&self, run_id: RunId, asked: &Asked) -> Result<(), WorkspaceError> {
+        let failed = || doing("writing down the request");
+        let text = serde_json::to_vec(asked).map_err(|error| failed()(error.into()))?;
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let mut file = options.open(self.runs.join(run_id.to_string()).join(ASKED)).map_err(failed())?;
+        file.write_all(&text).map_err(failed())
+    }
+
+    /// What was asked for, as it was asked.
+    pub(crate) fn asked(&self, run_id: RunId) -> Result<Asked, WorkspaceError> {
+        let bytes = fs::read(self.runs.join(run_id.to_string()).join(ASKED))
+            .map_err(|_| WorkspaceError::Missing(run_id))?;
+        serde_json::from_slice(&bytes).map_err(|_| WorkspaceError::Missing(run_id))
+    }
+
+    fn about(&self, run_id: RunId) -> Result<About, WorkspaceError> {
+        let file = self.runs.join(run_id.to_string()).join(ABOUT);
+        let bytes = fs::read(file).map_err(|_| WorkspaceError::Missing(run_id))?;
+        serde_json::from_slice(&bytes).map_err(|_| WorkspaceError::Missing(run_id))
+    }
+
+    /// The run whose folder `run_id` works in: the first of its chain.
+    fn owner(&self, run_id: RunId) -> Result<RunId, WorkspaceError> {
+        match self.about(run_id)?.shares {
+            Some(owner) => owner.parse().map_err(|_| WorkspaceError::Missing(run_id)),
+            None => Ok(run_id),
+        }
+    }
+}
+
+impl Workspace {
+    /// Opens the file that an agent or a user names, which has to be inside: no absolute path, no `..`, no link out.
+    pub fn result_file(&self, path: &str) -> Result<File, WorkspaceError> {
+        beneath::open(&self.work, path)
+            .map_err(|problem| WorkspaceError::BadPath { path: path.to_owned(), problem })
+    }
+
+    /// What is wrong with the files that a result names under `keys`: each has to be there, inside.
+    pub fn check_files(&self, output: &Value, keys: &[&str]) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        for key in keys {
+            let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+            let named: Vec<(String, &Value)> = match output.get(key) {
+                None | Some(Value::Null) => Vec::new(),
+                Some(Value::Array(items)) => items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, item)| (format!("{pointer}/{index}"), item))
+                    .collect(),
+                Some(value) => vec![(pointer, value)],
+            };
+            for (pointer, value) in named {
+                let problem = match value.as_str() {
+                    Some(path) => self.result_file(path).err().map(|error| error.to_string()),
+                    None => Some("should be the path of a file in the workspace".to_owned()),
+                };
+                errors.extend(problem.map(|problem| FieldError::new(pointer, problem)));
+            }
+        }
+        errors
+    }
+
+    /// What the run left, without the copy of its skill.
+    pub fn files(&self) -> Result<Listing, WorkspaceError> {
+        listing::list(&self.work).map_err(doing("listing the files"))
+    }
+
+    /// The files that came with the request, in order.
+    pub(crate) fn uploads_there(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.uploads).into_iter().flatten().flatten();
+        let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+        files.sort();
+        files
+    }
+
+    /// How the agent is told of `path`: relative to where it works, if it is there.
+    pub fn shown<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.work).unwrap_or(path)
+    }
+}
+
+fn not_a_folder(place: &Place) -> WorkspaceError {
+    match place {
+        Place::User(folder) => WorkspaceError::NotAFolder(folder.clone()),
+        Place::Own | Place::Of(_) => WorkspaceError::NotAFolder(PathBuf::from(WORK)),
+    }
+}
+
+/// Whether a file that comes with a request may be called `name`.
+pub fn is_upload_name(name: &str) -> bool {
+    let path = Path::new(name);
+    folder::is_below(path)
+        && path.components().count() == 1
+        && name.len() <= 200
+        && !name.starts_with('.')
+        && !name.contains(|char: char| char.is_control() || char == '/' || char == '\\')
+}

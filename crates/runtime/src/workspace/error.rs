@@ -1,0 +1,43 @@
+//! Why a workspace is not to be had.
+
+use std::io;
+use std::path::PathBuf;
+
+use adjourn_core::RunId;
+
+/// Why a workspace, or a file in it, is not to be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkspaceError {
+    /// The skill cannot be copied.
+    #[error("the skill cannot be copied: {}", .0.join("; "))]
+    SkillUnfit(Vec<String>),
+    /// The folder that was asked for cannot be worked in.
+    #[error("{} is not a folder that can be worked in", .0.display())]
+    NotAFolder(PathBuf),
+    /// There is none.
+    #[error("{0} has no workspace any more")]
+    Missing(RunId),
+    /// A path does not name a file in the workspace.
+    #[error("`{path}` {problem}")]
+    BadPath {
+        /// The path.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The disk says no.
+    #[error("{what} failed: {source}")]
+    Io {
+        /// What was to be done.
+        what: String,
+        /// Why it was not.
+        source: io::Error,
+    },
+}
+
+/// Adds to an I/O error what was to be done.
+pub(super) fn doing(what: impl Into<String>) -> impl FnOnce(io::Error) -> WorkspaceError {
+    let what = what.into();
+    move |source| WorkspaceError::Io { what, source }
+}

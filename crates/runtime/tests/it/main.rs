@@ -1,0 +1,16 @@
+//! Tests of the crate as a whole: a real journal, real threads, and agents that are small scripts in real processes.
+
+// Whoever calls a function of a test wants it to fail right there.
+#![allow(clippy::unwrap_used)]
+
+mod agents;
+mod example_skills;
+mod examples;
+mod faults;
+mod killed;
+mod path_of_a_run;
+mod queue;
+mod recorded;
+mod scenarios;
+mod skill_stage;
+mod stage;

@@ -1,0 +1,5 @@
+//! The acceptance list, driven through the real service. See `docs/scenarios.md`.
+
+mod il;
+mod rt;
+mod xx;

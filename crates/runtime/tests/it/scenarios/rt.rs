@@ -1,0 +1,309 @@
+//! RT: the life of a run.
+
+use std::fs;
+use std::thread::JoinHandle;
+
+use adjourn_core::{
+    By, Command, ContractAction, ContractSpec, ErrorCode, ExecutionId, IdempotencyKey, KeyScope,
+    RequestContract, RunStatus, ToolCall,
+};
+use serde_json::{Value, json};
+
+use crate::stage::{Actor, Stage};
+
+/// What the stream of a run shows that asks once and is answered by a person.
+const PAUSED_ONCE: [&str; 9] = [
+    "queued → running: turn.started",
+    "assistant.message.final",
+    "user.input.required",
+    "running → waiting_user: turn.needs_input",
+    "interaction.reply.accepted",
+    "waiting_user → queued: interaction.reply.accepted",
+    "queued → running: turn.started",
+    "assistant.message.final",
+    "running → succeeded: turn.succeeded",
+];
+
+fn strict_off() -> Value {
+    json!({ "options": { "interactive_require_user_reply": false, "session_timeout_sec": 60 } })
+}
+
+/// Every status that somebody sees who never looks away, until the run has ended.
+fn watch(stage: &Stage, run: &Actor<'_>) -> JoinHandle<Vec<RunStatus>> {
+    let (store, id) = (stage.store(), run.id);
+    std::thread::spawn(move || {
+        let mut seen = Vec::new();
+        while seen.last().is_none_or(|status: &RunStatus| !status.is_terminal()) {
+            seen.push(store.run(id).unwrap().unwrap().status);
+            seen.dedup();
+        }
+        seen
+    })
+}
+
+#[test]
+fn rt_01_a_normal_interactive_run_shows_its_path_and_nothing_else() {
+    use RunStatus::{Queued, Running, Succeeded, WaitingUser};
+    let stage = Stage::new();
+    let run = stage.start(json!({}));
+    let watching = watch(&stage, &run);
+    run.asks_first("Which database?");
+    assert_eq!(run.status(), WaitingUser);
+    run.reply("SQLite").unwrap();
+    run.turn(2).finishes("SQLite it is");
+    let state = run.ends();
+    assert_eq!(run.stream(), PAUSED_ONCE);
+    assert_eq!(state.result(), Some(&json!({ "answer": "SQLite it is" })));
+
+    // What lasts for a moment only may be missed.
+    let seen = watching.join().unwrap();
+    let mut path = [Queued, Running, WaitingUser, Queued, Running, Succeeded].into_iter();
+    assert!(seen.iter().all(|status| path.any(|next| next == *status)), "{seen:?}");
+}
+
+#[test]
+fn rt_03_an_accepted_reply_queues_the_run_and_reaches_its_agent() {
+    // With no slot left for it, the run is seen where the reply has put it.
+    let stage = Stage::with_slots(1);
+    let run = stage.start(json!({}));
+    run.asks_first("Which database?");
+    let other = stage.start(json!({}));
+    other.turn(1);
+
+    assert_eq!(run.reply("SQLite").unwrap().status(), RunStatus::Queued);
+    assert_eq!(run.changes().last().unwrap(), "waiting_user → queued: interaction.reply.accepted");
+    other.turn(1).finishes("done");
+    let prompt = run.turn(2).prompt;
+    assert!(prompt.contains("> Which database?") && prompt.contains("> SQLite"), "{prompt}");
+}
+
+#[test]
+fn rt_04_past_the_deadline_of_a_run_that_is_not_strict_adjourn_decides_and_queues_it() {
+    let stage = Stage::with_slots(1);
+    let run = stage.start(strict_off());
+    run.asks_first("Which database?");
+    let other = stage.start(json!({}));
+    other.turn(1);
+
+    stage.advance(59);
+    assert_eq!(run.status(), RunStatus::WaitingUser, "a second too early");
+    stage.advance(1);
+    run.becomes(RunStatus::Queued);
+    assert_eq!(run.changes().last().unwrap(), "waiting_user → queued: interaction.auto_decide.timeout");
+}
+
+#[test]
+fn rt_05_a_restart_preserves_a_run_that_waits() {
+    let stage = Stage::new();
+    let run = stage.start(json!({}));
+    let question = run.asks_first("Which database?");
+    stage.restart();
+    // At once: a run that is not looked at yet is recovered first.
+    run.reply("SQLite").unwrap();
+    run.turn(2).finishes("SQLite");
+    run.ends();
+
+    let mut expected = PAUSED_ONCE.to_vec();
+    expected.insert(4, "waiting_user → waiting_user: restart.preserve_waiting");
+    assert_eq!(run.stream(), expected);
+    assert_eq!(run.state().interactions()[0].question, question.question);
+}
+
+#[test]
+fn rt_05_a_run_that_nobody_asks_for_is_preserved_too_and_its_timer_goes_on() {
+    let stage = Stage::new();
+    let run = stage.start(strict_off());
+    run.asks_first("Which database?");
+    stage.close();
+    stage.advance_closed(60);
+    stage.open();
+    run.turn(2);
+    assert_eq!(
+        run.changes()[2..4],
+        [
+            "waiting_user → waiting_user: restart.preserve_waiting",
+            "waiting_user → queued: interaction.auto_decide.timeout"
+        ]
+    );
+}
+
+#[test]
+fn rt_06_after_a_restart_a_run_fails_that_lost_what_it_needs_to_go_on() {
+    type Loss = (&'static str, fn(&Stage, &Actor<'_>));
+    let losses: [Loss; 3] = [
+        ("the engine", |stage, _| stage.configure("skills = [\"skills\"]")),
+        ("the workspace", |_, run| fs::remove_dir_all(run.work()).unwrap()),
+        ("the agent that knows the conversation", |stage, _| {
+            fs::remove_file(stage.path().join("agent")).unwrap();
+        }),
+    ];
+    for (name, lose) in losses {
+        let stage = Stage::new();
+        let run = stage.start(json!({}));
+        run.asks_first("Which database?");
+        lose(&stage, &run);
+        stage.restart();
+        run.ends();
+        assert_eq!(
+            run.changes().last().unwrap(),
+            "waiting_user → failed: restart.reconcile_failed",
+            "{name}"
+        );
+        assert_eq!(run.code(), Some(ErrorCode::SessionResumeFailed), "{name}");
+        assert_eq!(run.state().open_interactions().count(), 0, "{name}");
+    }
+}
+
+#[test]
+fn rt_07_an_auto_run_ends_in_one_of_three_ways_and_never_waits_for_a_person() {
+    let stage = Stage::new();
+    let auto = || stage.start(json!({ "execution_mode": "auto" }));
+
+    let succeeds = auto();
+    succeeds.turn(1).asks("Which database?");
+    succeeds.turn(2).finishes("SQLite");
+    let state = succeeds.ends();
+    assert_eq!(state.status(), RunStatus::Succeeded);
+    let mut expected = PAUSED_ONCE.to_vec();
+    expected[4] = "interaction.auto_decide.timeout";
+    expected[5] = "waiting_user → queued: interaction.auto_decide.timeout";
+    assert_eq!(succeeds.stream(), expected);
+    assert_eq!(state.interactions()[0].resolution.as_ref().unwrap().by, By::AUTO_DECIDE);
+
+    let fails = auto();
+    fails.turn(1).does("exit 3");
+    assert_eq!(fails.ends().status(), RunStatus::Failed);
+    assert_eq!(fails.changes(), ["queued → running: turn.started", "running → failed: turn.failed"]);
+
+    let canceled = auto();
+    canceled.turn(1);
+    canceled.cancel().unwrap();
+    assert_eq!(canceled.ends().status(), RunStatus::Canceled);
+    assert_eq!(canceled.changes(), ["queued → running: turn.started", "running → canceled: run.canceled"]);
+}
+
+#[test]
+fn rt_08_the_stream_shows_the_reply_and_then_what_it_changed() {
+    let stage = Stage::new();
+    let run = stage.start(json!({}));
+    run.asks_first("Which database?");
+    run.reply("SQLite").unwrap();
+    run.turn(2).finishes("SQLite");
+    run.ends();
+    assert_eq!(run.stream(), PAUSED_ONCE);
+    let reply = &run.frames()[4];
+    let expected = json!({ "interaction_id": 1, "response": "SQLite", "resolved_by": { "kind": "user" } });
+    assert_eq!((&reply.data, reply.meta.attempt), (&expected, 1));
+    let question = &run.frames()[2].data;
+    assert_eq!((&question["prompt"], &question["kind"]), (&json!("Which database?"), &json!("open_text")));
+}
+
+#[test]
+fn rt_09_the_stream_shows_the_auto_decision_and_then_what_it_changed() {
+    let stage = Stage::new();
+    let run = stage.start(strict_off());
+    run.turn(1).says(
+        &json!({ "ask_user": { "prompt": "Which?", "options": ["a", "b"], "default": "b" } }).to_string(),
+    );
+    run.waits();
+    stage.advance(60);
+    run.turn(2).finishes("b");
+    run.ends();
+    let mut expected = PAUSED_ONCE.to_vec();
+    expected[4] = "interaction.auto_decide.timeout";
+    expected[5] = "waiting_user → queued: interaction.auto_decide.timeout";
+    assert_eq!(run.stream(), expected);
+    let decided = json!({ "interaction_id": 1, "response": "b", "resolved_by": { "kind": "auto_decide" } });
+    assert_eq!(run.frames()[4].data, decided);
+}
+
+#[test]
+fn rt_10_a_cancel_is_in_the_stream_once_whatever_the_run_was_doing() {
+    let stage = Stage::with_slots(1);
+    let (waiting, running, queued) = (stage.start(json!({})), stage.start(json!({})), stage.start(json!({})));
+    waiting.asks_first("Which database?");
+    running.turn(1);
+    for run in [queued, waiting, running] {
+        run.cancel().unwrap();
+        run.ends();
+        run.cancel().unwrap();
+    }
+    let started = "queued → running: turn.started";
+    assert_eq!(queued.changes(), ["queued → canceled: run.canceled"]);
+    assert_eq!(running.changes(), [started, "running → canceled: run.canceled"]);
+    assert_eq!(
+        waiting.changes(),
+        [started, "running → waiting_user: turn.needs_input", "waiting_user → canceled: run.canceled"]
+    );
+}
+
+#[test]
+fn rt_10_a_restart_is_in_the_stream_once_whatever_the_run_was_doing() {
+    let stage = Stage::new();
+    let [waiting, running, lost, in_doubt] = [(); 4].map(|()| stage.start(json!({})));
+    waiting.asks_first("Which database?");
+    running.turn(1);
+    lost.turn(1);
+    in_doubt.asks_first("Send it?");
+    in_doubt.reply("yes").unwrap();
+    in_doubt.turn(2);
+    dispatch_irreversible_call(&stage, &in_doubt);
+    stage.close();
+    fs::remove_dir_all(stage.data().join(format!("runs/{}/work", lost.id))).unwrap();
+    stage.open();
+
+    let started = "queued → running: turn.started";
+    let asked = "running → waiting_user: turn.needs_input";
+    let preserved = "waiting_user → waiting_user: restart.preserve_waiting";
+    running.turn(2).finishes("done");
+    running.ends();
+    let expected =
+        [started, "running → queued: restart.requeued", started, "running → succeeded: turn.succeeded"];
+    assert_eq!(running.changes(), expected);
+    lost.ends();
+    assert_eq!(lost.changes(), [started, "running → failed: restart.reconcile_failed"]);
+    in_doubt.waits();
+    assert_eq!(in_doubt.changes()[4..], ["running → waiting_user: restart.needs_input"]);
+    waiting.until("the restart", |_| (waiting.changes().len() == 3).then_some(()));
+    assert_eq!(waiting.changes(), [started, asked, preserved]);
+    stage.restart();
+    waiting.until("the next restart", |_| (waiting.changes().len() == 4).then_some(()));
+    assert_eq!(waiting.changes(), [started, asked, preserved, preserved]);
+}
+
+/// As an engine would that calls a tool: written down, and made right after.
+fn dispatch_irreversible_call(stage: &Stage, run: &Actor<'_>) {
+    let call = ToolCall { service: "mail".to_owned(), method: "send".to_owned(), arguments: json!({}) };
+    let execution_id = ExecutionId::from_bits(7);
+    let spec = ContractSpec {
+        execution_id,
+        irreversible: true,
+        idempotency_key: IdempotencyKey::of(&call.service, &call.method, &call.arguments),
+        action: ContractAction::ToolCall(call),
+        scope: run.state().scope(KeyScope::Run),
+        timeout_seconds: None,
+        edited_from: None,
+    };
+    let request = RequestContract { turn: run.state().turn(), spec, approval: None };
+    let service = stage.service();
+    let ask = |command| stage.wait(service.runtime().ask(run.id, command)).unwrap();
+    ask(Command::RequestContract(request));
+    ask(Command::DispatchContract(execution_id));
+}
+
+#[test]
+fn rt_10_a_queued_run_survives_a_restart_without_a_word_or_fails_with_one() {
+    let stage = Stage::with_slots(1);
+    let first = stage.start(json!({}));
+    first.turn(1);
+    let [queued, lost] = [(); 2].map(|()| stage.start(json!({})));
+    stage.close();
+    fs::remove_dir_all(stage.data().join(format!("runs/{}/work", lost.id))).unwrap();
+    stage.open();
+    first.cancel().unwrap();
+    queued.turn(1).finishes("done");
+    queued.ends();
+    lost.ends();
+    assert_eq!(queued.changes(), ["queued → running: turn.started", "running → succeeded: turn.succeeded"]);
+    assert_eq!(lost.changes(), ["queued → failed: restart.reconcile_failed"]);
+}
