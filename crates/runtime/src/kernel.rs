@@ -14,12 +14,13 @@ mod scheduler;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use adjourn_core::{Command, Event, Item, Refusal, Run, RunId, RunStatus, Survey, Timestamp};
+use adjourn_core::{Command, Event, Item, Refusal, Run, RunId, Survey, Timestamp};
 use adjourn_store::{Accepted, Decider, Error, News, Outcome, Request, Store};
 
 use self::deadlines::Deadlines;
 pub use self::effect::{Effect, StopCause};
 use self::recovery::Recovery;
+use self::scheduler::Arrival;
 
 pub use self::scheduler::{Scheduler, Slots};
 
@@ -286,7 +287,7 @@ impl<T> Kernel<T> {
     fn absorb(&mut self) {
         for news in self.decider.take_news() {
             match news {
-                News::Changed(run) => self.note(&run),
+                News::Changed(run) => self.note(&run, Arrival::New),
                 News::Forgotten(run_id) => self.look_up(run_id),
             }
         }
@@ -296,13 +297,7 @@ impl<T> Kernel<T> {
     /// and nothing begins, until it can.
     fn look_up(&mut self, run_id: RunId) {
         match self.decider.state(run_id) {
-            Ok(Some(run)) => {
-                if run.status() == RunStatus::Running {
-                    // It left the queue for good; whatever was decided since, it was not that.
-                    self.scheduler.started(run_id);
-                }
-                self.note(&run);
-            }
+            Ok(Some(run)) => self.note(&run, Arrival::Again),
             Ok(None) => self.scheduler.forget(run_id),
             Err(_) => {
                 self.unread.insert(run_id);
@@ -317,9 +312,9 @@ impl<T> Kernel<T> {
         self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC));
     }
 
-    fn note(&mut self, run: &Run) {
+    fn note(&mut self, run: &Run, arrival: Arrival) {
         self.recovery.is_right(run.id());
-        self.scheduler.observe(run);
+        self.scheduler.observe(run, arrival);
         self.deadlines.observe(run);
     }
 

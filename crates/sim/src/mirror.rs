@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::fcmp::{FrameType, Header};
 use adjourn_core::{
     Action, ContractDetail, Entry, Event, ExecutionId, InteractionId, Item, Machine, Record, Run, RunId,
-    RunMachine, RunStatus, StreamId, Subject, Timestamp,
+    RunMachine, RunStatus, StreamId, Subject, Timestamp, TurnReason,
 };
 use adjourn_store::Store;
 
@@ -110,7 +110,13 @@ impl Mirror {
                 let subject = run.interaction(*id).map(|interaction| interaction.subject);
                 self.approved.extend(subject.and_then(Subject::execution_id));
             }
-            Event::TurnStarted { answers, .. } => {
+            Event::TurnStarted { answers, reason, .. } => {
+                if *reason == TurnReason::GoOn {
+                    // The turn that was cut off may not have seen its answers.
+                    for interaction in run.turn_answers() {
+                        self.given.remove(&(run_id, interaction.interaction_id));
+                    }
+                }
                 for id in answers {
                     ensure(self.given.insert((run_id, *id)), "an answer is given to one turn", || {
                         format!("answer {id} of {run_id} is given to another turn: {event:?}")

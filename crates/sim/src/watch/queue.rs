@@ -41,7 +41,7 @@ impl Queue {
         }
     }
 
-    /// A commit failed: whose turn it is among the skills begins anew.
+    /// The journal did not answer: whose turn it is among the skills begins anew.
     pub(super) fn disturb(&mut self) {
         self.passes.clear();
     }
