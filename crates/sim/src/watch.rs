@@ -224,7 +224,7 @@ impl Watch {
     ) -> Result<(), Violation> {
         self.replies_are_kept(mirror)?;
         if kernel.is_held_up() {
-            self.queue.disturb();
+            self.queue.held_up(mirror);
             return Ok(());
         }
         let mut holders: BTreeSet<_> = kernel.slots().holders().collect();

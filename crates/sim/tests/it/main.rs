@@ -2,5 +2,6 @@
 
 mod conformance;
 mod crashes;
+mod kernel;
 mod planted;
 mod seeds;
