@@ -15,6 +15,7 @@ mod metadata;
 mod purity;
 mod recordings;
 mod repo;
+mod sim;
 mod test;
 #[cfg(test)]
 mod tidy;
@@ -45,6 +46,8 @@ enum Verb {
     Agents(agents::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
+    /// Run the simulator: --seeds N [--from S] [--minutes M], or --seed S --trace
+    Sim(sim::Options),
     /// Record the runs that the example skills carry again, with real agents and a scripted model
     Recordings(recordings::Options),
     /// Run all that a change has to pass
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Verb::Ledger(options) => ledger::run(&options),
         Verb::Agents(options) => agents::run(&options),
         Verb::Torture(options) => torture::run(&options),
+        Verb::Sim(options) => sim::run(&options),
         Verb::Recordings(options) => recordings::run(&options),
         Verb::Ci => ci::run(),
     };

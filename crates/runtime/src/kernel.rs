@@ -315,11 +315,11 @@ impl<T> Kernel<T> {
     fn announce(&mut self, accepted: &Accepted) {
         if !accepted.events.is_empty() {
             self.deadlines.committed(&accepted.run);
+            self.scheduler.committed(&accepted.run);
         }
         for event in &accepted.events {
             match event {
                 Event::TurnStarted { .. } => {
-                    self.scheduler.started(accepted.run.id());
                     self.deadlines.turn_begins(&accepted.run, self.now);
                     self.effects.push(Effect::StartTurn(accepted.run.clone()));
                 }

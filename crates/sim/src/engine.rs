@@ -182,10 +182,10 @@ impl Simulation {
         match answer {
             Ok(accepted) => match &ticket.command {
                 Command::EndTurn { .. } => {
-                    self.end_acknowledged(run_id, turn, &accepted.events, &accepted.run)
+                    self.end_acknowledged(run_id, turn, &accepted.events, &accepted.run);
                 }
                 Command::RequestContract(_) | Command::DispatchContract(_) => {
-                    self.call_acknowledged(turn, ticket)
+                    self.call_acknowledged(turn, ticket);
                 }
                 _ => self.next_act(run_id, turn),
             },

@@ -29,8 +29,15 @@ pub enum Unsynced {
 /// A store in memory. See the [module](self).
 #[derive(Default)]
 pub struct MemoryStore {
+    /// Held by whoever commits, for as long as that takes.
+    commits: Mutex<()>,
+    /// Held for moments only.
     inside: Mutex<Inside>,
 }
+
+/// Items that are committed in place. More of them are committed to a copy, so that readers need not wait; for fewer,
+/// the copy would take longer than the commit.
+const IN_PLACE_MAX: usize = 256;
 
 #[derive(Default)]
 struct Inside {
@@ -55,11 +62,8 @@ impl MemoryStore {
 
     /// The second step: what was written is durable, and everybody sees it.
     pub fn sync(&self) -> Vec<Outcome> {
-        let mut inside = self.inside();
-        match inside.written.take() {
-            Some(batch) => inside.apply(&batch),
-            None => Vec::new(),
-        }
+        let written = self.inside().written.take();
+        written.map_or_else(Vec::new, |batch| self.apply(&batch))
     }
 
     /// Gives up what was written, as a failed sync does.
@@ -70,14 +74,32 @@ impl MemoryStore {
     /// What is left when everything stops just now.
     #[must_use]
     pub fn crash(&self, unsynced: Unsynced) -> Self {
-        let mut inside = self.inside();
-        let written = inside.written.take();
+        let written = self.inside().written.take();
         if let (Unsynced::Kept, Some(batch)) = (unsynced, written) {
-            inside.apply(&batch);
+            self.apply(&batch);
         }
-        let tables = inside.tables.clone();
+        let tables = self.inside().tables.clone();
         let all = watch::Sender::new(tables.head());
-        Self { inside: Mutex::new(Inside { tables, all, ..Inside::default() }) }
+        Self { inside: Mutex::new(Inside { tables, all, ..Inside::default() }), commits: Mutex::default() }
+    }
+
+    fn apply(&self, batch: &[Item]) -> Vec<Outcome> {
+        let _alone = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        for item in batch {
+            tables::assert_well_formed(item);
+        }
+        if batch.len() <= IN_PLACE_MAX {
+            let mut inside = self.inside();
+            let outcomes = inside.tables.commit_all(batch);
+            inside.announce(batch, &outcomes);
+            return outcomes;
+        }
+        let mut tables = self.inside().tables.clone();
+        let outcomes = tables.commit_all(batch);
+        let mut inside = self.inside();
+        inside.tables = tables;
+        inside.announce(batch, &outcomes);
+        outcomes
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
@@ -87,29 +109,24 @@ impl MemoryStore {
 }
 
 impl Inside {
-    fn apply(&mut self, batch: &[Item]) -> Vec<Outcome> {
-        for item in batch {
-            tables::assert_well_formed(item);
-        }
-        let before = self.tables.head();
-        let outcomes: Vec<_> = batch.iter().map(|item| self.tables.commit(item)).collect();
-        for (item, outcome) in batch.iter().zip(&outcomes) {
+    /// Tells whoever watches what a batch came to.
+    fn announce(&self, batch: &[Item], outcomes: &[Outcome]) {
+        for (item, outcome) in batch.iter().zip(outcomes) {
             if let Outcome::Accepted { position } = outcome
                 && let Some(sender) = self.streams.get(&item.stream)
             {
                 sender.send_replace(*position);
             }
         }
-        if self.tables.head() > before {
+        if self.tables.head() > *self.all.borrow() {
             self.all.send_replace(self.tables.head());
         }
-        outcomes
     }
 }
 
 impl Store for MemoryStore {
     fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
-        Ok(self.inside().apply(batch))
+        Ok(self.apply(batch))
     }
 
     fn read(&self, stream: StreamId, after: After, limit: usize) -> Result<Vec<Entry>, Error> {

@@ -41,7 +41,7 @@ pub struct Scheduler {
     ready: VecDeque<RunId>,
     /// Runs that a slot is kept for while it is found out what a restart left of them, and of which engine.
     reserved: HashMap<RunId, String>,
-    /// Where runs stood that left the queue for a turn that is not durable yet: a full disk costs nobody his place.
+    /// Where runs stood that left the queue for something that is not durable yet: a full disk costs nobody the place.
     stood: HashMap<RunId, Place>,
     arrivals: u64,
 }
@@ -58,7 +58,7 @@ struct Place {
 pub(super) enum Arrival {
     /// To its end.
     New,
-    /// To where it stood: it left for a turn that never became durable.
+    /// To where it stood: what it left for never became durable.
     Again,
 }
 
@@ -161,11 +161,11 @@ impl Scheduler {
             }
             (false, _) => {
                 self.ready.retain(|ready| *ready != id);
-                self.leave(id);
+                self.step_aside(id);
+                if arrival == Arrival::Again {
+                    self.stood.remove(&id);
+                }
             }
-        }
-        if !waits && run.status() != RunStatus::Running {
-            self.stood.remove(&id);
         }
     }
 
@@ -203,9 +203,11 @@ impl Scheduler {
         }
     }
 
-    /// The turn of a run is durable: it will not come back to where it stood.
-    pub(super) fn started(&mut self, id: RunId) {
-        self.stood.remove(&id);
+    /// Takes note of a run whose state is durable: one that left the queue will not come back to where it stood.
+    pub(super) fn committed(&mut self, run: &Run) {
+        if run.status() != RunStatus::Queued {
+            self.stood.remove(&run.id());
+        }
     }
 
     /// Forgets a run.
@@ -224,9 +226,7 @@ impl Scheduler {
         }
         let id = self.levels.values().find_map(|level| self.first_of(level))?;
         self.served(id);
-        if let Some(place) = self.leave(id) {
-            self.stood.insert(id, place);
-        }
+        self.step_aside(id);
         Some(id)
     }
 
@@ -284,6 +284,13 @@ impl Scheduler {
         let line = level.lines.entry(skill.clone()).or_default();
         line.entry(engine.clone()).or_default().insert(*arrival, id);
         self.places.insert(id, place);
+    }
+
+    /// Takes a run out of the queue for as long as that is not durable.
+    fn step_aside(&mut self, id: RunId) {
+        if let Some(place) = self.leave(id) {
+            self.stood.insert(id, place);
+        }
     }
 
     /// Takes a run out of the queue, and says where it stood.

@@ -44,8 +44,13 @@ impl Tables {
         self.streams.get(&stream).and_then(|positions| positions.last().copied()).unwrap_or(0)
     }
 
+    /// Takes each item that can be taken, in order.
+    pub(super) fn commit_all(&mut self, batch: &[Item]) -> Vec<Outcome> {
+        batch.iter().map(|item| self.commit(item)).collect()
+    }
+
     /// Takes an item with everything it carries, or nothing of it.
-    pub(super) fn commit(&mut self, item: &Item) -> Outcome {
+    fn commit(&mut self, item: &Item) -> Outcome {
         let last = self.entries.get(&self.last_position(item.stream));
         let actual = last.map_or(0, |entry| entry.seq);
         if actual != item.expected_seq {

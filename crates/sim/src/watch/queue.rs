@@ -101,6 +101,10 @@ impl Queue {
             } else {
                 self.since.remove(&run.id());
                 self.chosen.remove(&run.id());
+                // When it comes again, it comes after them.
+                for then in self.chosen.values_mut() {
+                    then.remove(&run.id());
+                }
                 self.passes.remove(&run.id());
             }
         }
