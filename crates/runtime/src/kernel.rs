@@ -11,6 +11,7 @@ mod effect;
 mod recovery;
 mod scheduler;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adjourn_core::{Command, Event, Item, Refusal, Run, RunId, Survey, Timestamp};
@@ -81,8 +82,10 @@ enum Ticket<T> {
     Asked(T),
     /// The kernel wanted a deadline to count.
     Expire(RunId, adjourn_core::InteractionId),
-    /// The kernel wanted a turn to start, or a run to be put right.
-    Own,
+    /// The kernel wanted a turn to start.
+    Start(RunId),
+    /// The kernel wanted a run to be put right, and this was found of its surroundings.
+    Recover(RunId, Survey),
 }
 
 /// Decides when something happens. See the [module](self).
@@ -93,8 +96,10 @@ pub struct Kernel<T> {
     deadlines: Deadlines,
     recovery: Recovery<T>,
     now: Timestamp,
-    /// When the kernel tries again after its own command could not be committed.
+    /// When the kernel tries again after the journal did not answer. Until then it begins nothing.
     retry_at: Option<Timestamp>,
+    /// Runs that could not be read when they had to be.
+    unread: BTreeSet<RunId>,
     answers: Vec<(T, Answer)>,
     effects: Vec<Effect>,
 }
@@ -102,17 +107,28 @@ pub struct Kernel<T> {
 impl<T> Kernel<T> {
     /// A kernel over what `store` holds. Nothing is recovered yet; that goes on while the kernel works.
     pub fn new(store: Arc<dyn Store>, slots: Slots, now: Timestamp) -> Result<Self, Error> {
+        Self::with_warm_max(store, slots, now, WARM_MAX)
+    }
+
+    /// A kernel that keeps up to `warm_max` states of runs in memory: with few of them, states are loaded all the time.
+    pub fn with_warm_max(
+        store: Arc<dyn Store>,
+        slots: Slots,
+        now: Timestamp,
+        warm_max: usize,
+    ) -> Result<Self, Error> {
         let mut scheduler = Scheduler::new(slots);
         let recovery = Recovery::begin(store.as_ref(), &mut scheduler)?;
         let deadlines = Deadlines::begin(store.as_ref())?;
         Ok(Self {
-            decider: Decider::new(store.clone(), WARM_MAX),
+            decider: Decider::new(store.clone(), warm_max),
             store,
             scheduler,
             deadlines,
             recovery,
             now,
             retry_at: None,
+            unread: BTreeSet::new(),
             answers: Vec::new(),
             effects: Vec::new(),
         })
@@ -121,8 +137,8 @@ impl<T> Kernel<T> {
     /// Takes a request. Its answer comes when it is durable.
     pub fn ask(&mut self, request: Request<T>) {
         self.now = self.now.max(request.at);
-        if matches!(request.command, Command::Create(_))
-            && let Err(denied) = self.scheduler.admit()
+        if let Command::Create(create) = &request.command
+            && let Err(denied) = self.scheduler.admit(&create.spec.engine)
             && !self.creates_nothing(&request.command)
         {
             self.answers.push((request.ticket, Err(denied)));
@@ -133,8 +149,7 @@ impl<T> Kernel<T> {
             self.recover_first(request);
             return;
         }
-        let Request { run_id, command, at, ticket } = request;
-        self.decider.offer(Request { run_id, command, at, ticket: Ticket::Asked(ticket) });
+        self.offer(run_id, request.command, Ticket::Asked(request.ticket));
         self.plan();
     }
 
@@ -151,6 +166,7 @@ impl<T> Kernel<T> {
         if self.retry_at.is_some_and(|at| at <= self.now) {
             self.retry_at = None;
             self.deadlines.look_again();
+            self.try_again();
         }
         for (run_id, turn) in self.deadlines.overdue_turns(self.now) {
             self.effects.push(Effect::StopTurn { run_id, turn, cause: StopCause::TimedOut });
@@ -163,22 +179,19 @@ impl<T> Kernel<T> {
     /// When the next [`tick`](Self::tick) is needed, if nothing else happens before.
     pub fn next_tick(&self) -> Option<Timestamp> {
         let sweep = self.recovery.is_sweeping().then_some(self.now);
-        [self.deadlines.next(), self.retry_at, sweep].into_iter().flatten().min()
+        let begins = match self.retry_at {
+            Some(at) => Some(at),
+            None => self.deadlines.next_question().into_iter().chain(sweep).min(),
+        };
+        self.deadlines.next_turn().into_iter().chain(begins).min()
     }
 
-    /// Says what a restart found of a run's surroundings, as [`Effect::Survey`] asked.
+    /// Says what a restart found of a run's surroundings, as [`Effect::Survey`] asked. Counts once.
     pub fn surveyed(&mut self, run_id: RunId, survey: Survey) {
-        let held = self.recovery.surveyed(run_id);
-        let command = Command::Recover(survey);
-        self.decider.offer(Request { run_id, command, at: self.now, ticket: Ticket::Own });
-        for Request { run_id, command, at, ticket } in held {
-            self.decider.offer(Request { run_id, command, at, ticket: Ticket::Asked(ticket) });
+        if !self.recovery.is_surveying(run_id) {
+            return;
         }
-        self.absorb();
-        // Recovery may have changed nothing, and the scheduler has to know the run all the same.
-        if let Ok(Some(run)) = self.decider.state(run_id) {
-            self.note(&run);
-        }
+        self.recover(run_id, survey);
         self.plan();
     }
 
@@ -191,6 +204,11 @@ impl<T> Kernel<T> {
 
     /// Takes the outcome of the batch that was submitted.
     pub fn settle(&mut self, outcome: Result<Vec<Outcome>, Error>) {
+        if outcome.is_err() {
+            // The slots that these runs were given may not be free after all.
+            self.scheduler.take_back();
+            self.decider.retract(|ticket| matches!(ticket, Ticket::Start(_)));
+        }
         self.decider.settle(outcome);
         self.collect();
         self.plan();
@@ -221,6 +239,26 @@ impl<T> Kernel<T> {
         &self.scheduler
     }
 
+    /// Whether a run is right: what a restart left of it was looked at, or there was no restart since its creation.
+    pub fn is_right(&self, run_id: RunId) -> bool {
+        !self.recovery.is_due(run_id)
+    }
+
+    /// Whether the journal did not answer, so that nothing begins until it does.
+    pub fn is_held_up(&self) -> bool {
+        self.retry_at.is_some()
+    }
+
+    /// How many things are remembered about runs, besides states that could be forgotten. With every run at its end,
+    /// none.
+    pub fn memory(&self) -> usize {
+        self.scheduler.len()
+            + self.deadlines.len()
+            + self.recovery.len()
+            + self.unread.len()
+            + self.decider.undurable_len()
+    }
+
     /// Gives out the slots that are free, after taking note of what changed.
     fn plan(&mut self) {
         self.absorb();
@@ -228,27 +266,49 @@ impl<T> Kernel<T> {
             && let Some(run_id) = self.scheduler.next()
         {
             if self.recovery.is_due(run_id) {
+                self.scheduler.reserve(run_id);
                 self.survey(run_id);
                 continue;
             }
-            let command = Command::StartTurn;
-            self.decider.offer(Request { run_id, command, at: self.now, ticket: Ticket::Own });
+            self.offer(run_id, Command::StartTurn, Ticket::Start(run_id));
             self.absorb();
+            // If the run could not be read, nobody behind it gets its slot.
+            self.collect();
         }
         self.collect();
+    }
+
+    /// Has a command decided. Time never goes back here, whatever the clock of whoever asks does.
+    fn offer(&mut self, run_id: RunId, command: Command, ticket: Ticket<T>) {
+        self.decider.offer(Request { run_id, command, at: self.now, ticket });
     }
 
     fn absorb(&mut self) {
         for news in self.decider.take_news() {
             match news {
                 News::Changed(run) => self.note(&run),
-                News::Forgotten(run_id) => match self.decider.state(run_id) {
-                    Ok(Some(run)) => self.note(&run),
-                    // Where it cannot be read, whoever asks for it is told why.
-                    Ok(None) | Err(_) => self.scheduler.forget(run_id),
-                },
+                News::Forgotten(run_id) => self.look_up(run_id),
             }
         }
+    }
+
+    /// Takes note of a run as its journal has it. Where that cannot be read, everything stays as it was believed to be
+    /// and nothing begins, until it can.
+    fn look_up(&mut self, run_id: RunId) {
+        match self.decider.state(run_id) {
+            Ok(Some(run)) => self.note(&run),
+            Ok(None) => self.scheduler.forget(run_id),
+            Err(_) => {
+                self.unread.insert(run_id);
+                self.retry_later();
+            }
+        }
+    }
+
+    fn retry_later(&mut self) {
+        // Whoever comes meanwhile may come first.
+        self.scheduler.take_back();
+        self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC));
     }
 
     fn note(&mut self, run: &Run) {
@@ -270,22 +330,40 @@ impl<T> Kernel<T> {
                     self.deadlines.decided(run_id, id, &answer);
                     self.note_failure(&answer);
                 }
-                Ticket::Own => self.note_failure(&answer),
+                Ticket::Start(run_id) => {
+                    if self.note_failure(&answer) {
+                        self.unread.insert(run_id);
+                    }
+                }
+                Ticket::Recover(run_id, survey) => {
+                    if self.note_failure(&answer) {
+                        self.recovery.put_off(run_id, Some(survey));
+                    }
+                }
             }
         }
     }
 
     /// The kernel's own command failed in the journal: everything is as before, and tried again later.
-    fn note_failure(&mut self, answer: &adjourn_store::Answer) {
-        if let Err(adjourn_store::Denied::Failed(_)) = answer {
-            self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC));
+    fn note_failure(&mut self, answer: &adjourn_store::Answer) -> bool {
+        let has_failed = matches!(answer, Err(adjourn_store::Denied::Failed(_)));
+        if has_failed {
+            self.retry_later();
         }
+        has_failed
     }
 
     fn announce(&mut self, accepted: &Accepted) {
+        if !accepted.events.is_empty() {
+            self.deadlines.committed(&accepted.run);
+        }
         for event in &accepted.events {
             match event {
-                Event::TurnStarted { .. } => self.effects.push(Effect::StartTurn(accepted.run.clone())),
+                Event::TurnStarted { .. } => {
+                    self.scheduler.started(accepted.run.id());
+                    self.deadlines.turn_begins(&accepted.run, self.now);
+                    self.effects.push(Effect::StartTurn(accepted.run.clone()));
+                }
                 Event::EndRequested(_) => self.effects.push(Effect::StopTurn {
                     run_id: accepted.run.id(),
                     turn: accepted.run.turn(),
@@ -322,12 +400,10 @@ impl<T> Kernel<T> {
                         self.survey(run_id);
                         continue;
                     }
-                    let command = Command::Expire(id);
-                    let ticket = Ticket::Expire(run_id, id);
-                    self.decider.offer(Request { run_id, command, at: self.now, ticket });
+                    self.offer(run_id, Command::Expire(id), Ticket::Expire(run_id, id));
                 }
             }
-            Err(_) => self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC)),
+            Err(_) => self.retry_later(),
         }
     }
 }
@@ -351,27 +427,62 @@ impl<T> Kernel<T> {
     }
 
     fn survey_begun(&mut self, run_id: RunId) {
-        if let Ok(Some(run)) = self.decider.state(run_id)
-            && !run.status().is_terminal()
-        {
-            self.effects.push(Effect::Survey(run));
+        match self.decider.state(run_id) {
+            Ok(Some(run)) if !run.status().is_terminal() => self.effects.push(Effect::Survey(run)),
+            // Nothing of it runs.
+            Ok(_) => {
+                self.scheduler.forget(run_id);
+                for request in self.recovery.surveyed(run_id) {
+                    self.ask(request);
+                }
+            }
+            Err(_) => {
+                self.recovery.put_off(run_id, None);
+                self.retry_later();
+            }
+        }
+    }
+
+    /// Puts a run right, and then does what was asked of it meanwhile.
+    fn recover(&mut self, run_id: RunId, survey: Survey) {
+        self.offer(run_id, Command::Recover(survey), Ticket::Recover(run_id, survey));
+        self.collect();
+        if self.recovery.is_put_off(run_id) {
             return;
         }
-        // It ended, or it cannot be read. Then nothing of it runs, and whoever asks for it is told why.
-        self.scheduler.forget(run_id);
-        for request in self.recovery.surveyed(run_id) {
-            self.ask(request);
+        let held = self.recovery.surveyed(run_id);
+        for Request { command, ticket, .. } in held {
+            self.offer(run_id, command, Ticket::Asked(ticket));
+        }
+        self.absorb();
+        // Recovery may have changed nothing, and the scheduler has to know the run all the same.
+        self.look_up(run_id);
+    }
+
+    /// Goes on with what was left when the journal did not answer.
+    fn try_again(&mut self) {
+        for run_id in std::mem::take(&mut self.unread) {
+            self.look_up(run_id);
+        }
+        for (run_id, survey) in self.recovery.take_put_off() {
+            match survey {
+                Some(survey) => self.recover(run_id, survey),
+                None => self.survey_begun(run_id),
+            }
         }
     }
 
     fn sweep(&mut self) {
+        if self.retry_at.is_some() {
+            return;
+        }
         match self.recovery.next_page(self.store.as_ref()) {
             Ok(page) => {
                 for run_id in page {
                     self.survey(run_id);
                 }
             }
-            Err(_) => self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC)),
+            Err(_) => self.retry_later(),
         }
     }
 }

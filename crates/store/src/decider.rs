@@ -118,6 +118,11 @@ impl<T> Decider<T> {
         self.open.decisions.len()
     }
 
+    /// How many states are remembered that are not durable yet.
+    pub fn undurable_len(&self) -> usize {
+        self.warm.undurable_len()
+    }
+
     /// Whether a batch is being committed.
     pub fn is_committing(&self) -> bool {
         self.in_flight.is_some()
@@ -151,6 +156,27 @@ impl<T> Decider<T> {
         }
         if !again.is_empty() || self.open_depends_on_forgotten() {
             self.decide_again(again);
+        }
+    }
+
+    /// Takes back what waits to be committed and matches; nobody is answered. What else was decided about the same runs
+    /// is decided again. For whoever asked on grounds that do not hold any more.
+    pub fn retract(&mut self, is_out: impl Fn(&T) -> bool) {
+        let runs: HashSet<RunId> = self
+            .open
+            .decisions
+            .iter()
+            .filter(|decision| is_out(&decision.request.ticket))
+            .map(|decision| decision.request.run_id)
+            .collect();
+        let taken = self.open.take_out(|decision| runs.contains(&decision.request.run_id));
+        for decision in &taken {
+            self.forget(decision.request.run_id);
+        }
+        for decision in taken {
+            if !is_out(&decision.request.ticket) {
+                self.decide(decision.request, decision.retries);
+            }
         }
     }
 

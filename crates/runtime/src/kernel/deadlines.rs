@@ -17,6 +17,7 @@ pub(super) struct Deadlines {
     next_question: Option<Timestamp>,
     /// Questions whose expiry is being decided, or was refused until their run changes.
     set_aside: HashMap<RunId, HashSet<InteractionId>>,
+    /// When turns that go on have to end. Only a turn whose start is durable goes on.
     turns: BTreeSet<(Timestamp, RunId, u32)>,
     turn_of: HashMap<RunId, (Timestamp, u32)>,
 }
@@ -32,36 +33,52 @@ impl Deadlines {
         })
     }
 
-    pub(super) fn next(&self) -> Option<Timestamp> {
-        let turn = self.turns.first().map(|(at, _, _)| *at);
-        self.next_question.into_iter().chain(turn).min()
+    /// How much is remembered.
+    pub(super) fn len(&self) -> usize {
+        self.set_aside.values().map(HashSet::len).sum::<usize>() + self.turns.len() + self.turn_of.len()
+    }
+
+    /// When the first question expires.
+    pub(super) fn next_question(&self) -> Option<Timestamp> {
+        self.next_question
+    }
+
+    /// When the first turn has to end.
+    pub(super) fn next_turn(&self) -> Option<Timestamp> {
+        self.turns.first().map(|(at, _, _)| *at)
     }
 
     /// Takes note of a run as it is decided to be.
     pub(super) fn observe(&mut self, run: &Run) {
         self.set_aside.remove(&run.id());
-        if let Some(deadline) = run.wait_deadline_at() {
-            self.next_question = Some(self.next_question.map_or(deadline, |next| next.min(deadline)));
-        }
-        self.observe_turn(run);
+        self.look_at(run);
     }
 
-    fn observe_turn(&mut self, run: &Run) {
+    /// Takes note of a run whose state is durable. A question can be found only now: whoever looked for it in between
+    /// did not see it.
+    pub(super) fn committed(&mut self, run: &Run) {
+        self.look_at(run);
         let id = run.id();
-        let is_running = run.status() == RunStatus::Running;
         if let Some((at, turn)) = self.turn_of.get(&id).copied()
-            && (!is_running || turn != run.turn())
+            && (run.status() != RunStatus::Running || turn != run.turn())
         {
             self.turns.remove(&(at, id, turn));
             self.turn_of.remove(&id);
         }
-        if is_running
-            && !self.turn_of.contains_key(&id)
-            && let Some(seconds) = run.spec().hard_timeout_sec
-        {
-            let at = run.updated_at().plus_seconds(seconds);
-            self.turns.insert((at, id, run.turn()));
-            self.turn_of.insert(id, (at, run.turn()));
+    }
+
+    /// A turn begins now, and its time with it.
+    pub(super) fn turn_begins(&mut self, run: &Run, now: Timestamp) {
+        if let Some(seconds) = run.spec().hard_timeout_sec {
+            let at = now.plus_seconds(seconds);
+            self.turns.insert((at, run.id(), run.turn()));
+            self.turn_of.insert(run.id(), (at, run.turn()));
+        }
+    }
+
+    fn look_at(&mut self, run: &Run) {
+        if let Some(deadline) = run.wait_deadline_at() {
+            self.next_question = Some(self.next_question.map_or(deadline, |next| next.min(deadline)));
         }
     }
 
@@ -71,8 +88,8 @@ impl Deadlines {
         while let Some(&(at, run_id, turn)) = self.turns.first()
             && at <= now
         {
-            // Stays known as timed, so that a later change within the turn does not give it new time.
             self.turns.remove(&(at, run_id, turn));
+            self.turn_of.remove(&run_id);
             overdue.push((run_id, turn));
         }
         overdue

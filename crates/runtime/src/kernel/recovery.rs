@@ -4,9 +4,9 @@
 //! right at once, and what was asked waits for that. Queued runs are put right when they get their slot.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use adjourn_core::{RunId, RunRow, RunStatus};
+use adjourn_core::{RunId, RunRow, RunStatus, Survey};
 use adjourn_store::{Error, Request, RunFilter, Store};
 
 use super::scheduler::Scheduler;
@@ -31,6 +31,8 @@ pub(super) struct Recovery<T> {
     surveying: HashMap<RunId, Vec<Request<T>>>,
     /// Runs that were queued at the start and did not get their slot yet.
     queued: HashSet<RunId>,
+    /// Runs that could not be put right because the journal did not answer, and what was found of their surroundings.
+    again: BTreeMap<RunId, Option<Survey>>,
 }
 
 impl<T> Recovery<T> {
@@ -52,7 +54,13 @@ impl<T> Recovery<T> {
             right: HashSet::new(),
             surveying: HashMap::new(),
             queued: queued.into_iter().map(|row| row.run_id).collect(),
+            again: BTreeMap::new(),
         })
+    }
+
+    /// How much is remembered.
+    pub(super) fn len(&self) -> usize {
+        self.sweep.len() + self.right.len() + self.surveying.len() + self.queued.len() + self.again.len()
     }
 
     /// Whether there are runs that nobody looked at yet, and it is time to.
@@ -83,6 +91,27 @@ impl<T> Recovery<T> {
                 true
             }
         }
+    }
+
+    /// Whether a run's surroundings are being looked at.
+    pub(super) fn is_surveying(&self, id: RunId) -> bool {
+        self.surveying.contains_key(&id)
+    }
+
+    /// The journal did not answer: the run is put right later, and whatever is asked of it waits.
+    pub(super) fn put_off(&mut self, id: RunId, survey: Option<Survey>) {
+        self.surveying.entry(id).or_default();
+        self.again.insert(id, survey);
+    }
+
+    /// Whether the run is to be put right later.
+    pub(super) fn is_put_off(&self, id: RunId) -> bool {
+        self.again.contains_key(&id)
+    }
+
+    /// The runs that were put off.
+    pub(super) fn take_put_off(&mut self) -> BTreeMap<RunId, Option<Survey>> {
+        std::mem::take(&mut self.again)
     }
 
     /// Keeps a request until its run is right.

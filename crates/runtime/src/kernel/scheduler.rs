@@ -31,13 +31,18 @@ pub struct Scheduler {
     slots: Slots,
     /// Who holds a slot, and of which engine.
     holding: HashMap<RunId, String>,
+    /// How many slots of each engine are held or kept.
     held_of: HashMap<String, usize>,
     /// Who waits for a slot, the highest priority first.
     levels: BTreeMap<Reverse<i32>, Level>,
     /// Where each of them stands.
     places: HashMap<RunId, Place>,
-    /// Runs that wait for their turn and have their slot: their process stayed.
+    /// Runs that wait for their turn and have their slot: their process stayed, or it was kept for them.
     ready: VecDeque<RunId>,
+    /// Runs that a slot is kept for while it is found out what a restart left of them, and of which engine.
+    reserved: HashMap<RunId, String>,
+    /// Where runs stood that left the queue for a turn that is not durable yet: a full disk costs nobody his place.
+    stood: HashMap<RunId, Place>,
     arrivals: u64,
 }
 
@@ -68,6 +73,8 @@ impl Scheduler {
             levels: BTreeMap::new(),
             places: HashMap::new(),
             ready: VecDeque::new(),
+            reserved: HashMap::new(),
+            stood: HashMap::new(),
             arrivals: 0,
         }
     }
@@ -79,7 +86,7 @@ impl Scheduler {
 
     /// How many runs wait for one.
     pub fn waiting(&self) -> usize {
-        self.places.len()
+        self.places.len() + self.reserved.len()
     }
 
     /// The runs that hold a slot.
@@ -87,16 +94,28 @@ impl Scheduler {
         self.holding.keys().copied()
     }
 
+    /// How many slots of one engine are held.
+    pub fn held_by(&self, engine: &str) -> usize {
+        self.holding.values().filter(|held| *held == engine).count()
+    }
+
     /// How many slots there are.
     pub fn limits(&self) -> &Slots {
         &self.slots
     }
 
-    /// Whether one more run may be created.
-    pub(super) fn admit(&self) -> Result<(), Denied> {
+    /// How much is remembered.
+    pub(super) fn len(&self) -> usize {
+        let lines: usize = self.levels.values().map(|level| level.lines.len() + level.rotation.len()).sum();
+        let queued = lines + self.places.len() + self.ready.len() + self.reserved.len() + self.stood.len();
+        queued + self.holding.len() + self.held_of.len()
+    }
+
+    /// Whether one more run on `engine` may be created.
+    pub(super) fn admit(&self, engine: &str) -> Result<(), Denied> {
         let (waiting, queue_max) = (self.waiting(), self.slots.queue_max);
         // Whoever finds a free slot does not wait, however short the queue may be.
-        if waiting < queue_max || (waiting == 0 && self.holding.len() < self.slots.total) {
+        if waiting < queue_max || (waiting == 0 && self.has_room(engine)) {
             Ok(())
         } else {
             Err(Denied::QueueFull { waiting, queue_max })
@@ -106,13 +125,16 @@ impl Scheduler {
     /// Takes note of a run as it is decided to be.
     pub(super) fn observe(&mut self, run: &Run) {
         let id = run.id();
+        let waits = run.status() == RunStatus::Queued && run.ending().is_none();
+        if run.holds_slot() || !waits {
+            self.unreserve(id);
+        }
         if run.holds_slot() {
             self.take(id, &run.spec().engine);
         } else {
             self.release(id);
         }
-        let waits = run.status() == RunStatus::Queued && run.ending().is_none();
-        match (waits, run.holds_slot()) {
+        match (waits, run.holds_slot() || self.reserved.contains_key(&id)) {
             (true, true) => {
                 self.leave(id);
                 if !self.ready.contains(&id) {
@@ -120,9 +142,16 @@ impl Scheduler {
                 }
             }
             (true, false) => {
+                self.ready.retain(|ready| *ready != id);
                 self.join(id, run.spec().priority, run.spec().skill.as_deref(), &run.spec().engine);
             }
-            (false, _) => self.leave(id),
+            (false, _) => {
+                self.ready.retain(|ready| *ready != id);
+                self.leave(id);
+            }
+        }
+        if !waits && run.status() != RunStatus::Running {
+            self.stood.remove(&id);
         }
     }
 
@@ -136,10 +165,39 @@ impl Scheduler {
         self.take(row.run_id, &row.engine);
     }
 
+    /// Keeps the slot for a run that is [next](Self::next) and cannot start yet.
+    pub(super) fn reserve(&mut self, id: RunId) {
+        if let Some(place) = self.stood.get(&id)
+            && !self.reserved.contains_key(&id)
+        {
+            *self.held_of.entry(place.engine.clone()).or_default() += 1;
+            self.reserved.insert(id, place.engine.clone());
+        }
+    }
+
+    /// Slots that were free may not be: whoever one is kept for goes back to where it stood.
+    pub(super) fn take_back(&mut self) {
+        for id in self.reserved.keys().copied().collect::<Vec<_>>() {
+            self.unreserve(id);
+            self.ready.retain(|ready| *ready != id);
+            if let Some(place) = self.stood.remove(&id) {
+                self.stand(id, place);
+            }
+        }
+    }
+
+    /// The turn of a run is durable: it will not come back to where it stood.
+    pub(super) fn started(&mut self, id: RunId) {
+        self.stood.remove(&id);
+    }
+
     /// Forgets a run.
     pub(super) fn forget(&mut self, id: RunId) {
         self.release(id);
+        self.unreserve(id);
+        self.ready.retain(|ready| *ready != id);
         self.leave(id);
+        self.stood.remove(&id);
     }
 
     /// The next run that may start a turn, taken out of the queue.
@@ -147,12 +205,11 @@ impl Scheduler {
         if let Some(id) = self.ready.pop_front() {
             return Some(id);
         }
-        if self.holding.len() >= self.slots.total {
-            return None;
-        }
         let id = self.levels.values().find_map(|level| self.first_of(level))?;
         self.served(id);
-        self.leave(id);
+        if let Some(place) = self.leave(id) {
+            self.stood.insert(id, place);
+        }
         Some(id)
     }
 
@@ -166,8 +223,9 @@ impl Scheduler {
     }
 
     fn has_room(&self, engine: &str) -> bool {
-        let held = self.held_of.get(engine).copied().unwrap_or(0);
-        self.slots.engine.get(engine).is_none_or(|most| held < *most)
+        let taken = self.holding.len() + self.reserved.len();
+        let of_engine = self.held_of.get(engine).copied().unwrap_or(0);
+        taken < self.slots.total && self.slots.engine.get(engine).is_none_or(|most| of_engine < *most)
     }
 
     fn served(&mut self, id: RunId) {
@@ -183,37 +241,49 @@ impl Scheduler {
         if self.places.contains_key(&id) {
             return;
         }
-        self.arrivals += 1;
-        let arrival = self.arrivals;
+        let arrival = match self.stood.remove(&id) {
+            Some(place) => place.arrival,
+            None => {
+                self.arrivals += 1;
+                self.arrivals
+            }
+        };
         // Runs without a skill are one kind of work among the others.
         let skill = skill.unwrap_or_default().to_owned();
-        let level = self.levels.entry(Reverse(priority)).or_default();
-        if !level.lines.contains_key(&skill) {
+        self.stand(id, Place { priority, skill, engine: engine.to_owned(), arrival });
+    }
+
+    fn stand(&mut self, id: RunId, place: Place) {
+        let Place { priority, skill, engine, arrival } = &place;
+        let level = self.levels.entry(Reverse(*priority)).or_default();
+        if !level.lines.contains_key(skill) {
             level.rotation.push_back(skill.clone());
         }
         let line = level.lines.entry(skill.clone()).or_default();
-        line.entry(engine.to_owned()).or_default().insert(arrival, id);
-        self.places.insert(id, Place { priority, skill, engine: engine.to_owned(), arrival });
+        line.entry(engine.clone()).or_default().insert(*arrival, id);
+        self.places.insert(id, place);
     }
 
-    fn leave(&mut self, id: RunId) {
-        self.ready.retain(|ready| *ready != id);
-        let Some(Place { priority, skill, engine, arrival }) = self.places.remove(&id) else { return };
-        let Some(level) = self.levels.get_mut(&Reverse(priority)) else { return };
-        let Some(line) = level.lines.get_mut(&skill) else { return };
-        if let Some(runs) = line.get_mut(&engine) {
-            runs.remove(&arrival);
+    /// Takes a run out of the queue, and says where it stood.
+    fn leave(&mut self, id: RunId) -> Option<Place> {
+        let place = self.places.remove(&id)?;
+        let Place { priority, skill, engine, arrival } = &place;
+        let level = self.levels.get_mut(&Reverse(*priority))?;
+        let line = level.lines.get_mut(skill)?;
+        if let Some(runs) = line.get_mut(engine) {
+            runs.remove(arrival);
             if runs.is_empty() {
-                line.remove(&engine);
+                line.remove(engine);
             }
         }
         if line.is_empty() {
-            level.lines.remove(&skill);
-            level.rotation.retain(|other| *other != skill);
+            level.lines.remove(skill);
+            level.rotation.retain(|other| other != skill);
         }
         if level.lines.is_empty() {
-            self.levels.remove(&Reverse(priority));
+            self.levels.remove(&Reverse(*priority));
         }
+        Some(place)
     }
 
     fn take(&mut self, id: RunId, engine: &str) {
@@ -223,11 +293,22 @@ impl Scheduler {
     }
 
     fn release(&mut self, id: RunId) {
-        let Some(engine) = self.holding.remove(&id) else { return };
-        if let Some(held) = self.held_of.get_mut(&engine) {
+        if let Some(engine) = self.holding.remove(&id) {
+            self.one_less_of(&engine);
+        }
+    }
+
+    fn unreserve(&mut self, id: RunId) {
+        if let Some(engine) = self.reserved.remove(&id) {
+            self.one_less_of(&engine);
+        }
+    }
+
+    fn one_less_of(&mut self, engine: &str) {
+        if let Some(held) = self.held_of.get_mut(engine) {
             *held -= 1;
             if *held == 0 {
-                self.held_of.remove(&engine);
+                self.held_of.remove(engine);
             }
         }
     }

@@ -89,6 +89,10 @@ impl Warm {
         self.runs.get(&id).is_none_or(|entry| entry.undurable == 0)
     }
 
+    pub(super) fn undurable_len(&self) -> usize {
+        self.runs.len() - self.by_use.len()
+    }
+
     /// Whether the state that an open decision stands on is still the one that is remembered.
     pub(super) fn knows<T>(&self, decision: &Decision<T>) -> bool {
         self.runs.get(&decision.request.run_id).is_some_and(|entry| entry.undurable > 0)

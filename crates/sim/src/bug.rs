@@ -1,0 +1,51 @@
+//! Bugs that are planted on purpose, in what the simulator puts around the kernel: it has to find each of them.
+
+/// A planted bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bug {
+    /// The store says that a commit is durable one commit too early.
+    AcknowledgesEarly,
+    /// A turn is given to the engine twice.
+    StartsTwice,
+    /// A turn is not given to the engine.
+    NeverStarts,
+    /// A turn is given to the engine before the commit that announces it.
+    StartsBeforeCommit,
+    /// The kernel believes that there is one slot more.
+    OneSlotTooMany,
+    /// A run that ended still counts as holding its slot.
+    LeaksSlot,
+    /// Nobody tells the kernel that time passes.
+    LosesTimers,
+    /// The kernel's clock is ahead of everybody else's.
+    FiresEarly,
+    /// A reply is acknowledged and thrown away.
+    LosesReply,
+    /// The stream of a run skips the number of a frame.
+    SkipsFrame,
+    /// A restart does not find the runs that were running.
+    ForgetsRunning,
+    /// Whoever asks for a low priority gets a high one, and the other way round.
+    TurnsPriorityAround,
+    /// An irreversible call is made again after a restart without asking anybody.
+    RepeatsCalls,
+}
+
+impl Bug {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::AcknowledgesEarly,
+        Self::StartsTwice,
+        Self::NeverStarts,
+        Self::StartsBeforeCommit,
+        Self::OneSlotTooMany,
+        Self::LeaksSlot,
+        Self::LosesTimers,
+        Self::FiresEarly,
+        Self::LosesReply,
+        Self::SkipsFrame,
+        Self::ForgetsRunning,
+        Self::TurnsPriorityAround,
+        Self::RepeatsCalls,
+    ];
+}

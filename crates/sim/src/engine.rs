@@ -1,0 +1,359 @@
+//! Engines by script: turns that ask, finish, fail, hang or vanish, and the processes that stay.
+
+mod calls;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use adjourn_core::{
+    Command, ContractAction, ContractStatus, ErrorCode, Event, Evidence, Observation, Process, Profile,
+    Refusal, Run, RunError, RunId, Schema, Timestamp, TurnEnd,
+};
+use adjourn_runtime::{Answer, Denied, StopCause};
+use std::sync::LazyLock;
+
+pub(crate) use self::calls::Ledger;
+use crate::plan::{Act, End};
+use crate::report::{Step, ensure};
+use crate::simulation::{From, Inside, Simulation, Ticket};
+
+/// What goes on in the world on behalf of runs.
+#[derive(Default)]
+pub(crate) struct Engines {
+    /// The turns that go on, and those whose end nobody acknowledged yet.
+    pub(crate) turns: BTreeMap<RunId, LiveTurn>,
+    /// The processes that are alive between turns, or in them, of sticky runs.
+    pub(crate) processes: BTreeMap<RunId, u32>,
+    /// Every turn that was ever started.
+    pub(crate) started: BTreeSet<(RunId, u32)>,
+    /// What was done to the world.
+    pub(crate) ledger: Ledger,
+    pids: u32,
+}
+
+/// A turn that goes on.
+pub(crate) struct LiveTurn {
+    pub(crate) turn: u32,
+    /// What is left to do, the next act last.
+    script: Vec<Act>,
+    /// When it has to be stopped, by the kernel's clock.
+    pub(crate) stop_by: Option<Timestamp>,
+    /// It has ended in the world, and that is being reported.
+    pub(crate) has_ended: bool,
+    /// Its process, which would have stayed, is gone with it.
+    has_lost_process: bool,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Works,
+    Hangs,
+    Vanished,
+}
+
+impl Engines {
+    /// Nothing survives a crash but what was done to the world.
+    pub(crate) fn crash(&mut self) {
+        self.turns.clear();
+        self.processes.clear();
+    }
+
+    pub(crate) fn has_vanished(&self) -> bool {
+        self.turns.values().any(|turn| turn.state == State::Vanished)
+    }
+
+    pub(crate) fn hangs(&self, run_id: RunId) -> bool {
+        self.turns.get(&run_id).is_some_and(|turn| turn.state == State::Hangs)
+    }
+
+    pub(crate) fn are_idle(&self) -> bool {
+        self.turns.is_empty() && self.processes.is_empty()
+    }
+
+    /// What is alive: one for each run with a turn or a process.
+    pub(crate) fn alive(&self) -> impl Iterator<Item = RunId> {
+        let turns = self.turns.iter().filter(|(_, turn)| !turn.has_ended).map(|(run_id, _)| *run_id);
+        let alive: BTreeSet<_> = turns.chain(self.processes.keys().copied()).collect();
+        alive.into_iter()
+    }
+}
+
+impl Simulation {
+    pub(crate) fn start_turn(&mut self, run: &Run) -> Step {
+        let (run_id, turn) = (run.id(), run.turn());
+        ensure(self.engines.started.insert((run_id, turn)), "a turn is started once", || {
+            format!("turn {turn} of {run_id} is started again")
+        })?;
+        let is_alone = self.engines.turns.get(&run_id).is_none_or(|other| other.has_ended);
+        ensure(is_alone, "a run has one live turn", || format!("turn {turn} of {run_id}"))?;
+        self.counts.add("turns");
+        let live = LiveTurn {
+            turn,
+            script: self.script(run),
+            stop_by: run
+                .spec()
+                .hard_timeout_sec
+                .map(|seconds| self.watch.kernel_time().plus_seconds(seconds)),
+            has_ended: false,
+            has_lost_process: false,
+            state: State::Works,
+        };
+        self.engines.turns.insert(run_id, live);
+        let delay = self.draw_delay(20);
+        self.inside(delay, Inside::Turn(run_id, turn));
+        Ok(())
+    }
+
+    /// What the engine is going to do, the next act last.
+    fn script(&mut self, run: &Run) -> Vec<Act> {
+        let mut script = vec![];
+        if run.profile() == Profile::StickyProcess && !self.engines.processes.contains_key(&run.id()) {
+            script.push(Act::Process);
+        }
+        let approved = run.contracts().filter(|contract| {
+            let may_be_made = matches!(contract.status, ContractStatus::Pending | ContractStatus::Waiting);
+            contract.approved && may_be_made && contract.dispatched_at.is_none()
+        });
+        script.extend(approved.map(|contract| Act::MakeApproved(contract.spec.execution_id)));
+        let attempts = self.clients.plan_of(run.id()).map(|index| &self.plan.runs[index].attempts);
+        let last = attempts.map_or(0, |attempts| attempts.len() - 1);
+        let index = usize::try_from(run.attempt_number()).unwrap_or(usize::MAX).saturating_sub(1).min(last);
+        match attempts {
+            Some(attempts) => script.extend(what_is_left(run, &attempts[index])),
+            None => script.push(Act::End(End::Fail)),
+        }
+        script.reverse();
+        script
+    }
+
+    /// The turn does what comes next.
+    pub(crate) fn go_on(&mut self, run_id: RunId, turn: u32) -> Step {
+        let is_calm = self.is_calm;
+        let Some(live) = self.engines.turns.get_mut(&run_id).filter(|live| live.turn == turn) else {
+            return Ok(());
+        };
+        if live.has_ended || live.state != State::Works {
+            return Ok(());
+        }
+        let observe = |observation| Command::Observe { turn, observations: vec![observation] };
+        let command = match live.script.pop() {
+            Some(Act::Work(ms)) => {
+                self.inside(ms, Inside::Turn(run_id, turn));
+                return Ok(());
+            }
+            Some(Act::Say) => observe(Observation::Message { text: "I am at it.".to_owned(), raw: None }),
+            Some(Act::Handle) => observe(Observation::Handle(format!("handle of {run_id}"))),
+            Some(Act::Process) => {
+                self.engines.pids += 1;
+                let pid = self.engines.pids;
+                self.engines.processes.insert(run_id, pid);
+                observe(Observation::Process(Process { pid, started: u64::from(pid) }))
+            }
+            Some(Act::Call(call)) => self.wanted_call(run_id, turn, call),
+            Some(Act::MakeApproved(id)) => Command::DispatchContract(id),
+            Some(Act::Form) => self.wanted_form(run_id, turn),
+            Some(Act::End(End::Hang)) => {
+                live.state = State::Hangs;
+                return Ok(());
+            }
+            Some(Act::End(End::Vanish)) if !is_calm => {
+                live.state = State::Vanished;
+                self.counts.add("fault: a turn vanishes");
+                return Ok(());
+            }
+            Some(Act::End(end)) => {
+                if end == End::DoneWrong {
+                    live.script = vec![Act::End(End::Done), Act::Work(10)];
+                } else if end == End::DoneWrongAlways {
+                    live.script = vec![Act::End(end), Act::Work(10)];
+                }
+                live.has_ended = true;
+                Command::EndTurn { turn, observations: Vec::new(), end: how(end) }
+            }
+            None => Command::EndTurn { turn, observations: Vec::new(), end: how(End::Done) },
+        };
+        self.ask(Ticket { run_id, command, from: From::Turn(turn) });
+        Ok(())
+    }
+
+    pub(crate) fn turn_answered(&mut self, turn: u32, ticket: &Ticket, answer: Answer) -> Step {
+        let run_id = ticket.run_id;
+        match answer {
+            Ok(accepted) => match &ticket.command {
+                Command::EndTurn { .. } => {
+                    self.end_acknowledged(run_id, turn, &accepted.events, &accepted.run);
+                }
+                Command::RequestContract(_) | Command::DispatchContract(_) => {
+                    self.call_acknowledged(turn, ticket);
+                }
+                _ => self.next_act(run_id, turn),
+            },
+            Err(Denied::Refused(Refusal::Stale { .. })) => {
+                let was_current = self.engines.turns.get(&run_id).is_some_and(|live| live.turn == turn);
+                if was_current {
+                    self.engines.turns.remove(&run_id);
+                }
+            }
+            Err(Denied::Refused(_)) => self.next_act(run_id, turn),
+            Err(_) => {
+                let delay = 300 + self.draw_delay(1000);
+                self.inside(delay, Inside::Again(Box::new(ticket.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a request that failed again, or the next one of a call.
+    pub(crate) fn ask_again(&mut self, ticket: Ticket) {
+        let is_idle_talk = match (&ticket.from, &ticket.command) {
+            (
+                From::Turn(turn),
+                Command::Observe { .. } | Command::RequestContract(_) | Command::DispatchContract(_),
+            ) => self.is_stopped(ticket.run_id, *turn),
+            _ => false,
+        };
+        if !is_idle_talk {
+            self.ask(ticket);
+        }
+    }
+
+    fn is_stopped(&self, run_id: RunId, turn: u32) -> bool {
+        self.engines.turns.get(&run_id).is_none_or(|live| live.turn != turn || live.has_ended)
+    }
+
+    fn next_act(&mut self, run_id: RunId, turn: u32) {
+        let delay = self.draw_delay(30);
+        self.inside(delay, Inside::Turn(run_id, turn));
+    }
+
+    fn end_acknowledged(&mut self, run_id: RunId, turn: u32, events: &[Event], run: &Run) {
+        let Some(live) = self.engines.turns.get_mut(&run_id).filter(|live| live.turn == turn) else { return };
+        if events.iter().any(|event| matches!(event, Event::RepairStarted { .. })) {
+            live.has_ended = false;
+            self.counts.add("repairs");
+            self.next_act(run_id, turn);
+            return;
+        }
+        let has_lost_process = live.has_lost_process;
+        self.engines.turns.remove(&run_id);
+        if has_lost_process {
+            let command = Command::ReportProcessEnded { loadable: true };
+            self.inside(0, Inside::Again(Box::new(Ticket { run_id, command, from: From::Process })));
+        }
+        let Some(&pid) = self.engines.processes.get(&run_id) else { return };
+        if run.process().is_none() {
+            // It went on as resumable, or ended: nothing stays with it.
+            self.engines.processes.remove(&run_id);
+        } else if !self.is_calm && self.random.once_in(6) {
+            let delay = crate::seeded::delay(&mut self.random);
+            self.inside(delay, Inside::ProcessDies(run_id, pid));
+        }
+    }
+
+    /// The kernel wants a turn stopped. That takes a moment.
+    pub(crate) fn stop_wanted(&mut self, run_id: RunId, turn: u32, cause: StopCause) -> Step {
+        self.counts.add(match cause {
+            StopCause::Ending => "stops of runs that have to end",
+            StopCause::TimedOut => "stops of turns that took too long",
+        });
+        self.watch.stop_is_due(run_id, turn, cause, &self.engines, &self.mirror)?;
+        let delay = self.draw_delay(2000);
+        self.inside(delay, Inside::StopTurn(run_id, turn, cause));
+        Ok(())
+    }
+
+    pub(crate) fn stop_turn(&mut self, run_id: RunId, turn: u32, cause: StopCause) -> Step {
+        let (code, message) = match cause {
+            StopCause::Ending => (ErrorCode::EngineExitNonzero, "it was stopped"),
+            StopCause::TimedOut => (ErrorCode::EngineTimeout, "it took too long"),
+        };
+        let error = RunError { code, message: message.to_owned() };
+        let is_newer = self.engines.turns.get(&run_id).is_some_and(|live| live.turn > turn);
+        if is_newer {
+            return Ok(());
+        }
+        let Some(live) = self.engines.turns.get_mut(&run_id) else {
+            if self.engines.processes.remove(&run_id).is_some() {
+                let command = Command::ReportProcessEnded { loadable: true };
+                self.ask(Ticket { run_id, command, from: From::Process });
+            }
+            return Ok(());
+        };
+        if live.state == State::Vanished {
+            return Ok(());
+        }
+        // The end of the process is told after the end of its turn.
+        live.has_lost_process |= self.engines.processes.remove(&run_id).is_some();
+        if !live.has_ended {
+            live.has_ended = true;
+            let command = Command::EndTurn { turn, observations: Vec::new(), end: TurnEnd::Failed(error) };
+            self.ask(Ticket { run_id, command, from: From::Turn(turn) });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn process_dies(&mut self, run_id: RunId, pid: u32) -> Step {
+        if self.engines.processes.get(&run_id) != Some(&pid) || self.engines.turns.contains_key(&run_id) {
+            return Ok(());
+        }
+        self.counts.add("fault: a process that stays dies");
+        self.engines.processes.remove(&run_id);
+        let loadable = !self.random.once_in(4);
+        self.ask(Ticket { run_id, command: Command::ReportProcessEnded { loadable }, from: From::Process });
+        Ok(())
+    }
+
+    pub(crate) fn process_answered(&mut self, ticket: &Ticket, answer: &Answer) {
+        if let Err(Denied::Failed(_)) = answer {
+            let delay = 300 + self.draw_delay(1000);
+            self.inside(delay, Inside::Again(Box::new(ticket.clone())));
+        }
+    }
+}
+
+/// An engine that goes on in an attempt does not ask again for what it has; a call that came to nothing, it may.
+fn what_is_left(run: &Run, acts: &[Act]) -> Vec<Act> {
+    let of_attempt = || run.contracts().filter(|contract| contract.attempt_number == run.attempt_number());
+    let has_patience = run.restarts() > 0 && of_attempt().count() < 2 * acts.len();
+    let (mut forms, mut calls) = (0, 0);
+    for contract in of_attempt() {
+        match (&contract.spec.action, contract.status) {
+            (ContractAction::EcsRequest(_), _) => forms += 1,
+            (ContractAction::ToolCall(_), ContractStatus::Failed | ContractStatus::Cancelled)
+                if has_patience => {}
+            (ContractAction::ToolCall(_), _) => calls += 1,
+        }
+    }
+    let mut left = |act: &&Act| {
+        let had = match act {
+            Act::Form => &mut forms,
+            Act::Call(_) => &mut calls,
+            _ => return true,
+        };
+        if *had == 0 {
+            return true;
+        }
+        *had -= 1;
+        false
+    };
+    acts.iter().filter(|act| left(act)).cloned().collect()
+}
+
+/// How a turn ended, as its driver reports it.
+fn how(end: End) -> TurnEnd {
+    static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
+        Schema::compile(&serde_json::json!({ "type": "object", "required": ["n"] })).expect("it is a schema")
+    });
+    let text = match end {
+        End::Ask => r#"{"ask_user": {"prompt": "Which?", "options": ["a", "b"]}}"#,
+        End::AskBadly => r#"{"ask_user": 5}"#,
+        End::Done | End::Vanish => r#"{"__SKILL_DONE__": true, "n": 1}"#,
+        End::DoneWrong | End::DoneWrongAlways => r#"{"__SKILL_DONE__": true}"#,
+        End::Prose => "I wonder.",
+        End::Fail | End::Hang => {
+            let message = "it exited with 1".to_owned();
+            return TurnEnd::Failed(RunError { code: ErrorCode::EngineExitNonzero, message });
+        }
+    };
+    TurnEnd::Completed(Box::new(Evidence::read(text, Some(&SCHEMA))))
+}

@@ -1,0 +1,168 @@
+//! A store in memory that loses what was not synced.
+//!
+//! A commit has two steps: [`write`](MemoryStore::write) hands the batch over, [`sync`](MemoryStore::sync) makes it
+//! durable and visible. A [crash](MemoryStore::crash) between the two loses the batch, or keeps it although nobody was
+//! told; whoever uses a store has to be right in both cases.
+
+mod tables;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use adjourn_core::{
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, StreamId,
+};
+use adjourn_store::{After, Error, OpenCursor, Outcome, RunFilter, Store};
+use tokio::sync::watch;
+
+use self::tables::Tables;
+
+/// What becomes of a batch that was written and not synced when everything stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsynced {
+    /// It is gone.
+    Lost,
+    /// It is there, and nobody was told.
+    Kept,
+}
+
+/// A store in memory. See the [module](self).
+#[derive(Default)]
+pub struct MemoryStore {
+    inside: Mutex<Inside>,
+}
+
+#[derive(Default)]
+struct Inside {
+    /// What is durable, and what readers see.
+    tables: Tables,
+    /// What was written and not synced.
+    written: Option<Vec<Item>>,
+    all: watch::Sender<u64>,
+    streams: HashMap<StreamId, watch::Sender<u64>>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The first step of a commit. Nobody sees anything of it yet.
+    pub fn write(&self, batch: &[Item]) {
+        self.inside().written = Some(batch.to_vec());
+    }
+
+    /// The second step: what was written is durable, and everybody sees it.
+    pub fn sync(&self) -> Vec<Outcome> {
+        let mut inside = self.inside();
+        match inside.written.take() {
+            Some(batch) => inside.apply(&batch),
+            None => Vec::new(),
+        }
+    }
+
+    /// Gives up what was written, as a failed sync does.
+    pub fn discard(&self) {
+        self.inside().written = None;
+    }
+
+    /// What is left when everything stops just now.
+    #[must_use]
+    pub fn crash(&self, unsynced: Unsynced) -> Self {
+        let mut inside = self.inside();
+        let written = inside.written.take();
+        if let (Unsynced::Kept, Some(batch)) = (unsynced, written) {
+            inside.apply(&batch);
+        }
+        let tables = inside.tables.clone();
+        let all = watch::Sender::new(tables.head());
+        Self { inside: Mutex::new(Inside { tables, all, ..Inside::default() }) }
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        // A panic is an assertion about a batch, before anything of it was applied.
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    fn apply(&mut self, batch: &[Item]) -> Vec<Outcome> {
+        for item in batch {
+            tables::assert_well_formed(item);
+        }
+        let before = self.tables.head();
+        let outcomes: Vec<_> = batch.iter().map(|item| self.tables.commit(item)).collect();
+        for (item, outcome) in batch.iter().zip(&outcomes) {
+            if let Outcome::Accepted { position } = outcome
+                && let Some(sender) = self.streams.get(&item.stream)
+            {
+                sender.send_replace(*position);
+            }
+        }
+        if self.tables.head() > before {
+            self.all.send_replace(self.tables.head());
+        }
+        outcomes
+    }
+}
+
+impl Store for MemoryStore {
+    fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
+        Ok(self.inside().apply(batch))
+    }
+
+    fn read(&self, stream: StreamId, after: After, limit: usize) -> Result<Vec<Entry>, Error> {
+        Ok(self.inside().tables.read(stream, after, limit))
+    }
+
+    fn read_all(&self, position: u64, limit: usize) -> Result<Vec<Entry>, Error> {
+        Ok(self.inside().tables.read_all(position, limit))
+    }
+
+    fn head(&self) -> Result<u64, Error> {
+        Ok(self.inside().tables.head())
+    }
+
+    fn watch(&self) -> watch::Receiver<u64> {
+        self.inside().all.subscribe()
+    }
+
+    fn watch_stream(&self, stream: StreamId) -> watch::Receiver<u64> {
+        let mut inside = self.inside();
+        let last = inside.tables.last_position(stream);
+        inside.streams.entry(stream).or_insert_with(|| watch::Sender::new(last)).subscribe()
+    }
+
+    fn run(&self, id: RunId) -> Result<Option<RunRow>, Error> {
+        Ok(self.inside().tables.run(id))
+    }
+
+    fn runs(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunRow>, Error> {
+        Ok(self.inside().tables.runs(filter, limit))
+    }
+
+    fn open_interactions(
+        &self,
+        after: Option<OpenCursor>,
+        limit: usize,
+    ) -> Result<Vec<OpenInteraction>, Error> {
+        Ok(self.inside().tables.open_interactions(after, limit))
+    }
+
+    fn deadlines(&self, limit: usize) -> Result<Vec<OpenInteraction>, Error> {
+        Ok(self.inside().tables.deadlines(limit))
+    }
+
+    fn contract(&self, id: ExecutionId) -> Result<Option<ContractRow>, Error> {
+        Ok(self.inside().tables.contract(id))
+    }
+
+    fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
+        Ok(self.inside().tables.holder(key))
+    }
+
+    fn remove(&self, run: RunId) -> Result<bool, Error> {
+        Ok(self.inside().tables.remove(run))
+    }
+}

@@ -1,0 +1,196 @@
+//! What a store keeps, as ordered maps: every list is the walk along one of them.
+
+use std::collections::BTreeMap;
+
+use adjourn_core::{
+    Change, ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, OpenInteraction, RunId,
+    RunRow, StreamId, Timestamp,
+};
+use adjourn_store::{After, Conflict, OpenCursor, Outcome, RunFilter};
+
+/// Entries and rows. See the [module](self).
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tables {
+    /// By the position of their last event.
+    entries: BTreeMap<u64, Entry>,
+    /// The positions of the entries of each stream.
+    streams: BTreeMap<StreamId, Vec<u64>>,
+    runs: BTreeMap<RunId, RunRow>,
+    open: BTreeMap<(RunId, InteractionId), OpenInteraction>,
+    open_by_age: BTreeMap<OpenCursor, ()>,
+    deadlines: BTreeMap<(Timestamp, RunId, InteractionId), ()>,
+    contracts: BTreeMap<ExecutionId, ContractRow>,
+    claims: BTreeMap<ClaimKey, Holder>,
+    /// Where the last event was when something was removed: positions never go back.
+    head_before: u64,
+}
+
+/// An item that its maker got wrong is a mistake of ours, whatever the data.
+pub(super) fn assert_well_formed(item: &Item) {
+    assert!(item.events > 0, "an item has events");
+    for change in &item.changes {
+        if let Change::Run(row) = change {
+            assert_eq!(StreamId::Run(row.run_id), item.stream, "an item has the row of its own run");
+        }
+    }
+}
+
+impl Tables {
+    pub(super) fn head(&self) -> u64 {
+        let last = self.entries.last_key_value().map_or(0, |(position, _)| *position);
+        last.max(self.head_before)
+    }
+
+    /// Removes a run that has ended and whose calls nobody has to settle any more.
+    pub(super) fn remove(&mut self, id: RunId) -> bool {
+        let has_ended = self.runs.get(&id).is_some_and(|row| row.status.is_terminal());
+        let is_unsettled = self.contracts.values().any(|contract| contract.run_id == id && contract.unknown);
+        if !has_ended || is_unsettled {
+            return false;
+        }
+        self.head_before = self.head();
+        for position in self.streams.remove(&StreamId::Run(id)).unwrap_or_default() {
+            self.entries.remove(&position);
+        }
+        self.runs.remove(&id);
+        self.contracts.retain(|_, contract| contract.run_id != id);
+        self.claims.retain(|key, holder| {
+            holder.run_id != id || !(key.scope == "create" || key.scope.starts_with("run:"))
+        });
+        true
+    }
+
+    pub(super) fn last_position(&self, stream: StreamId) -> u64 {
+        self.streams.get(&stream).and_then(|positions| positions.last().copied()).unwrap_or(0)
+    }
+
+    /// Takes an item with everything it carries, or nothing of it.
+    pub(super) fn commit(&mut self, item: &Item) -> Outcome {
+        let last = self.entries.get(&self.last_position(item.stream));
+        let actual = last.map_or(0, |entry| entry.seq);
+        if actual != item.expected_seq {
+            return Outcome::Refused(Conflict::Seq { actual });
+        }
+        if let Some(conflict) = self.claim_conflict(item) {
+            return Outcome::Refused(conflict);
+        }
+        let position = self.head() + u64::from(item.events);
+        let entry = Entry {
+            stream: item.stream,
+            position,
+            seq: actual + u64::from(item.events),
+            at: item.at,
+            events: item.events,
+            last_frame: item.last_frame,
+            payload: item.payload.clone(),
+        };
+        self.entries.insert(position, entry);
+        self.streams.entry(item.stream).or_default().push(position);
+        for change in &item.changes {
+            self.change(change);
+        }
+        Outcome::Accepted { position }
+    }
+
+    /// The first claim of an item that somebody else has, in the order in which its claims count.
+    fn claim_conflict(&self, item: &Item) -> Option<Conflict> {
+        let mut changed: BTreeMap<&ClaimKey, Option<&Holder>> = BTreeMap::new();
+        for change in &item.changes {
+            match change {
+                Change::Released(key) => _ = changed.insert(key, None),
+                Change::Claimed(claim) => {
+                    let current = changed.get(&claim.key).copied();
+                    let holder = current.unwrap_or_else(|| self.claims.get(&claim.key));
+                    if let Some(holder) = holder.filter(|holder| **holder != claim.holder) {
+                        return Some(Conflict::Claimed { key: claim.key.clone(), holder: holder.clone() });
+                    }
+                    changed.insert(&claim.key, Some(&claim.holder));
+                }
+                Change::Run(_)
+                | Change::InteractionOpened(_)
+                | Change::InteractionClosed(..)
+                | Change::Contract(_) => {}
+            }
+        }
+        None
+    }
+
+    fn change(&mut self, change: &Change) {
+        match change {
+            Change::Run(row) => _ = self.runs.insert(row.run_id, row.clone()),
+            Change::InteractionOpened(open) => {
+                self.close(open.run_id, open.interaction_id);
+                self.open_by_age.insert(OpenCursor::after(open), ());
+                if let Some(deadline) = open.deadline_at {
+                    self.deadlines.insert((deadline, open.run_id, open.interaction_id), ());
+                }
+                self.open.insert((open.run_id, open.interaction_id), open.clone());
+            }
+            Change::InteractionClosed(run_id, id) => self.close(*run_id, *id),
+            Change::Contract(row) => _ = self.contracts.insert(row.execution_id, *row),
+            Change::Claimed(claim) => _ = self.claims.insert(claim.key.clone(), claim.holder.clone()),
+            Change::Released(key) => _ = self.claims.remove(key),
+        }
+    }
+
+    fn close(&mut self, run_id: RunId, id: InteractionId) {
+        let Some(open) = self.open.remove(&(run_id, id)) else { return };
+        self.open_by_age.remove(&OpenCursor::after(&open));
+        if let Some(deadline) = open.deadline_at {
+            self.deadlines.remove(&(deadline, run_id, id));
+        }
+    }
+
+    pub(super) fn read(&self, stream: StreamId, after: After, limit: usize) -> Vec<Entry> {
+        let positions = self.streams.get(&stream).map_or(&[][..], Vec::as_slice);
+        let is_before = |position: &&u64| {
+            self.entries.get(position).is_some_and(|entry| match after {
+                After::Seq(seq) => entry.seq <= seq,
+                After::Frame(frame) => entry.last_frame <= frame,
+            })
+        };
+        let rest = positions.iter().skip_while(is_before).take(limit);
+        rest.filter_map(|position| self.entries.get(position)).cloned().collect()
+    }
+
+    pub(super) fn read_all(&self, position: u64, limit: usize) -> Vec<Entry> {
+        let Some(first) = position.checked_add(1) else { return Vec::new() };
+        self.entries.range(first..).take(limit).map(|(_, entry)| entry.clone()).collect()
+    }
+
+    pub(super) fn run(&self, id: RunId) -> Option<RunRow> {
+        self.runs.get(&id).cloned()
+    }
+
+    pub(super) fn runs(&self, filter: &RunFilter, limit: usize) -> Vec<RunRow> {
+        let is_listed = |row: &&RunRow| {
+            filter.status.is_none_or(|status| row.status == status)
+                && (filter.skill.is_none() || row.skill == filter.skill)
+                && filter.label.as_ref().is_none_or(|(key, value)| row.labels.get(key) == Some(value))
+                && filter.before.is_none_or(|before| row.run_id < before)
+        };
+        self.runs.values().rev().filter(is_listed).take(limit).cloned().collect()
+    }
+
+    pub(super) fn open_interactions(&self, after: Option<OpenCursor>, limit: usize) -> Vec<OpenInteraction> {
+        let by_age = self.open_by_age.keys().filter(|cursor| after.is_none_or(|after| **cursor > after));
+        by_age
+            .filter_map(|cursor| self.open.get(&(cursor.run_id, cursor.interaction_id)))
+            .take(limit)
+            .cloned()
+            .collect()
+    }
+
+    pub(super) fn deadlines(&self, limit: usize) -> Vec<OpenInteraction> {
+        let first = self.deadlines.keys().take(limit);
+        first.filter_map(|(_, run_id, id)| self.open.get(&(*run_id, *id))).cloned().collect()
+    }
+
+    pub(super) fn contract(&self, id: ExecutionId) -> Option<ContractRow> {
+        self.contracts.get(&id).copied()
+    }
+
+    pub(super) fn holder(&self, key: &ClaimKey) -> Option<Holder> {
+        self.claims.get(key).cloned()
+    }
+}

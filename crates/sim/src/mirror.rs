@@ -1,0 +1,179 @@
+//! What the journal says, read as anybody would read it, and checked event by event.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use adjourn_core::fcmp::{FrameType, Header};
+use adjourn_core::{
+    Action, ContractDetail, Entry, Event, ExecutionId, InteractionId, Item, Machine, Record, Run, RunId,
+    RunMachine, RunStatus, StreamId, Subject, Timestamp,
+};
+use adjourn_store::Store;
+
+use crate::report::{Violation, ensure};
+
+/// The runs as the journal has them.
+#[derive(Default)]
+pub(crate) struct Mirror {
+    pub(crate) runs: BTreeMap<RunId, Run>,
+    /// Everything up to here was read.
+    position: u64,
+    /// The last frame of each stream.
+    frames: BTreeMap<RunId, u64>,
+    /// Streams whose terminal frame was seen.
+    ended: BTreeSet<RunId>,
+    /// Answers that a turn was given.
+    given: BTreeSet<(RunId, InteractionId)>,
+    needs_approval: BTreeSet<ExecutionId>,
+    approved: BTreeSet<ExecutionId>,
+    dispatched: BTreeSet<ExecutionId>,
+}
+
+/// One entry of the journal that is new.
+pub(crate) struct News {
+    pub(crate) run_id: RunId,
+    pub(crate) at: Timestamp,
+    pub(crate) events: Vec<Event>,
+    /// The run before it.
+    pub(crate) before: Option<RunStatus>,
+}
+
+impl Mirror {
+    /// Reads what is new.
+    pub(crate) fn catch_up(&mut self, store: &dyn Store) -> Result<Vec<News>, Violation> {
+        let entries = store
+            .read_all(self.position, usize::MAX)
+            .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
+        entries.iter().map(|entry| self.read(entry)).collect()
+    }
+
+    /// Whether everything that was read is still there.
+    pub(crate) fn is_prefix_of(&self, store: &dyn Store) -> Result<(), Violation> {
+        let head = store.head().unwrap_or(0);
+        ensure(head >= self.position, "what was acknowledged survives a crash", || {
+            format!("the journal ended at {} and ends at {head} after the crash", self.position)
+        })
+    }
+
+    /// What a run would be with one more item.
+    pub(crate) fn after(&self, run_id: RunId, item: &Item) -> Option<Run> {
+        Run::fold_on(run_id, self.runs.get(&run_id).cloned(), &entry_of(item)).ok()
+    }
+
+    fn read(&mut self, entry: &Entry) -> Result<News, Violation> {
+        let StreamId::Run(run_id) = entry.stream else {
+            return Err(Violation::new("only runs are simulated", entry.stream.to_string()));
+        };
+        ensure(entry.position == self.position + u64::from(entry.events), "positions have no gaps", || {
+            format!("{} events end at {} after {}", entry.events, entry.position, self.position)
+        })?;
+        self.position = entry.position;
+        let record =
+            Record::of(entry).map_err(|bad| Violation::new("an entry can be read", bad.to_string()))?;
+        let before = self.runs.get(&run_id).map(Run::status);
+        for event in &record.events {
+            self.add(run_id, entry.at, event)?;
+        }
+        self.check_frames(run_id, entry, &record)?;
+        Ok(News { run_id, at: entry.at, events: record.events, before })
+    }
+
+    fn add(&mut self, run_id: RunId, at: Timestamp, event: &Event) -> Result<(), Violation> {
+        let Some(run) = self.runs.get_mut(&run_id) else {
+            let run = Run::created(run_id, at, event).map_err(|bad| bad_event(&bad))?;
+            self.runs.insert(run_id, run);
+            return Ok(());
+        };
+        let is_over = run.status().is_terminal() && !matches!(event, Event::ContractSettled { .. });
+        ensure(!is_over, "nothing happens to a run that ended", || format!("{run_id}: {event:?}"))?;
+        match event {
+            Event::StatusChanged { from, to, trigger, error } => {
+                let is_edge = RunMachine::edge(*from, *trigger).is_ok_and(|edge| edge.to == *to);
+                ensure(
+                    is_edge && *from == run.status(),
+                    "a status changes along an edge of its table",
+                    || format!("{run_id} is {}: {event:?}", run.status()),
+                )?;
+                ensure(error.is_some() == (*to == RunStatus::Failed), "a failed run has a code", || {
+                    format!("{run_id}: {event:?}")
+                })?;
+            }
+            Event::InteractionExpired { id, .. } => {
+                let deadline = run.interaction(*id).and_then(|interaction| interaction.deadline_at);
+                ensure(deadline.is_some_and(|deadline| deadline <= at), "no question expires early", || {
+                    format!("question {id} of {run_id} expires at {at}, and its deadline is {deadline:?}")
+                })?;
+            }
+            Event::InteractionOpened { subject: Subject::Approval(call), .. } => {
+                self.needs_approval.insert(*call);
+            }
+            Event::InteractionAnswered { id, action: Some(Action::Approve), .. } => {
+                let subject = run.interaction(*id).map(|interaction| interaction.subject);
+                self.approved.extend(subject.and_then(Subject::execution_id));
+            }
+            Event::TurnStarted { answers, .. } => {
+                for id in answers {
+                    ensure(self.given.insert((run_id, *id)), "an answer is given to one turn", || {
+                        format!("answer {id} of {run_id} is given to another turn: {event:?}")
+                    })?;
+                }
+            }
+            Event::ContractChanged { id, detail: Some(ContractDetail::Dispatched), .. } => {
+                ensure(self.dispatched.insert(*id), "a call is dispatched once", || id.to_string())?;
+                let is_allowed = !self.needs_approval.contains(id) || self.approved.contains(id);
+                ensure(is_allowed, "a call that needs approval is dispatched after a yes", || {
+                    id.to_string()
+                })?;
+            }
+            _ => {}
+        }
+        run.apply(at, event).map_err(|bad| bad_event(&bad))
+    }
+
+    fn check_frames(&mut self, run_id: RunId, entry: &Entry, record: &Record) -> Result<(), Violation> {
+        let engine = self.runs.get(&run_id).map_or("", |run| run.spec().engine.as_str());
+        let last = self.frames.entry(run_id).or_default();
+        for frame in record.frames(Header { run_id, engine }, entry) {
+            ensure(frame.seq == *last + 1, "frames are numbered without gaps", || {
+                format!("{run_id}: frame {} follows frame {last}", frame.seq)
+            })?;
+            *last = frame.seq;
+            ensure(!self.ended.contains(&run_id), "the terminal frame is the last one", || {
+                format!("{run_id}: {:?} follows it", frame.kind)
+            })?;
+            if frame.kind == FrameType::StateChanged && !frame.data["terminal"].is_null() {
+                self.ended.insert(run_id);
+            }
+        }
+        ensure(*last == entry.last_frame, "an entry knows its last frame", || {
+            format!("{run_id}: {} and not {last}", entry.last_frame)
+        })
+    }
+
+    /// What holds for every run at the end.
+    pub(crate) fn check_ends(&self) -> Result<(), Violation> {
+        for run in self.runs.values() {
+            ensure(self.ended.contains(&run.id()), "a run has one terminal frame", || run.id().to_string())?;
+            let is_over = run.contracts().all(|contract| contract.status.is_terminal())
+                && run.open_interactions().next().is_none();
+            ensure(is_over, "nothing outlives its run", || format!("{run:?}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn bad_event(bad: &adjourn_core::BadEvent) -> Violation {
+    Violation::new("events follow from the ones before them", bad.to_string())
+}
+
+/// An item as the entry that it becomes, as far as reading its payload needs it.
+pub(crate) fn entry_of(item: &Item) -> Entry {
+    Entry {
+        stream: item.stream,
+        position: 0,
+        seq: item.expected_seq + u64::from(item.events),
+        at: item.at,
+        events: item.events,
+        last_frame: item.last_frame,
+        payload: item.payload.clone(),
+    }
+}

@@ -1,0 +1,73 @@
+//! The ways of single runs whose every crash is tried out.
+
+use adjourn_core::{ExecutionMode, RunSpec, Strict};
+use adjourn_runtime::Slots;
+
+use crate::plan::{Act, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RunPlan};
+
+/// A run without chance: it goes the same way each time, up to where it is interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scenario {
+    /// Asks, is answered, ends.
+    Pause,
+    /// Its result is repaired.
+    Repair,
+    /// Makes an irreversible call that a person allows.
+    Approval,
+    /// Makes an irreversible call that nobody has to allow.
+    Call,
+    /// Is canceled while its turn goes on.
+    Cancel,
+    /// Asks, and nobody answers in time.
+    Expiry,
+}
+
+impl Scenario {
+    /// All of them.
+    pub const ALL: &[Self] =
+        &[Self::Pause, Self::Repair, Self::Approval, Self::Call, Self::Cancel, Self::Expiry];
+
+    /// The plan, without any crash.
+    pub fn plan(self) -> Plan {
+        let work = [Act::Handle, Act::Work(50), Act::Say];
+        let attempt = |rest: &[Act]| [&work[..], rest].concat();
+        let done = attempt(&[Act::End(End::Done)]);
+        let call = |approval| {
+            let call = Call { number: 0, irreversible: true, everywhere: false, approval, goes: Goes::Well };
+            attempt(&[Act::Call(call), Act::End(End::Done)])
+        };
+        let attempts = match self {
+            Self::Pause | Self::Expiry => vec![attempt(&[Act::End(End::Ask)]), done],
+            Self::Repair => vec![attempt(&[Act::End(End::DoneWrong)])],
+            Self::Approval => vec![call(true), done],
+            Self::Call => vec![call(false)],
+            Self::Cancel => vec![attempt(&[Act::Work(60_000), Act::End(End::Done)])],
+        };
+        let strict = if self == Self::Expiry { Strict::Off } else { Strict::On };
+        let run = RunPlan {
+            at_ms: 0,
+            spec: RunSpec {
+                strict,
+                session_timeout_sec: 30,
+                ..RunSpec::new("exec", ExecutionMode::Interactive)
+            },
+            continues: None,
+            key: Some("create".to_owned()),
+            asks: 1,
+            cancel_after_ms: (self == Self::Cancel).then_some(1000),
+            attempts,
+            person: if self == Self::Expiry { Person::Absent } else { Person::Prompt },
+        };
+        Plan {
+            seed: 0,
+            slots: Slots { total: 1, ..Slots::default() },
+            warm_max: 2048,
+            runs: vec![run],
+            faults: Faults::default(),
+            crashes: Crashes::default(),
+            calm_at_ms: 120_000,
+            medium: Medium::Memory,
+            bug: None,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Deadlines fire, and nobody waits for a slot that is free.
+
+use std::collections::BTreeMap;
+
+use adjourn_core::{InteractionId, Run, RunId, RunStatus, Strict, Subject, Timestamp};
+use adjourn_runtime::Kernel;
+
+use crate::engine::Engines;
+use crate::mirror::Mirror;
+use crate::report::{Violation, ensure};
+
+/// How long after its moment something may happen: a slow disk takes three seconds per commit, and two commits can be
+/// in the way.
+const PATIENCE_MS: i64 = 10_000;
+
+/// What should have happened by now, and since when.
+#[derive(Default)]
+pub(super) struct Overdue {
+    since: BTreeMap<Late, i64>,
+    stopped: BTreeMap<RunId, u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Late {
+    /// A question should have expired.
+    Question(RunId, InteractionId),
+    /// A turn should have been stopped.
+    Turn(RunId, u32),
+    /// A run should have started.
+    Start(RunId),
+}
+
+impl Overdue {
+    /// Something went wrong: whatever is late has its reason.
+    pub(super) fn forget(&mut self) {
+        self.since.clear();
+    }
+
+    /// A turn was told to stop.
+    pub(super) fn stopped(&mut self, run_id: RunId, turn: u32) {
+        self.stopped.insert(run_id, turn);
+    }
+
+    pub(super) fn check(
+        &mut self,
+        now: Timestamp,
+        time_ms: i64,
+        kernel: &Kernel<u64>,
+        mirror: &Mirror,
+        engines: &Engines,
+    ) -> Result<(), Violation> {
+        let mut late = Vec::new();
+        for run in mirror.runs.values().filter(|run| kernel.is_right(run.id())) {
+            late.extend(questions(run, now).map(|id| Late::Question(run.id(), id)));
+            if run.status() == RunStatus::Queued && could_start(run, kernel) {
+                late.push(Late::Start(run.id()));
+            }
+        }
+        for (run_id, live) in &engines.turns {
+            let is_over = live.has_ended || self.stopped.get(run_id) == Some(&live.turn);
+            if !is_over && live.stop_by.is_some_and(|by| by <= now) {
+                late.push(Late::Turn(*run_id, live.turn));
+            }
+        }
+        self.since.retain(|one, _| late.contains(one));
+        for one in late {
+            let since = *self.since.entry(one).or_insert(time_ms);
+            ensure(time_ms - since < PATIENCE_MS, "what is due happens", || {
+                format!("{one:?} is late by {} ms", time_ms - since)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The questions that should have expired.
+fn questions(run: &Run, now: Timestamp) -> impl Iterator<Item = InteractionId> {
+    let can_expire = move |subject: Subject| {
+        let ends_the_wait = subject == Subject::Turn && run.spec().strict == Strict::On;
+        run.ending().is_none() && (!ends_the_wait || run.status() == RunStatus::WaitingUser)
+    };
+    run.open_interactions()
+        .filter(move |open| open.deadline_at.is_some_and(|at| at <= now) && can_expire(open.subject))
+        .map(|open| open.interaction_id)
+}
+
+fn could_start(run: &Run, kernel: &Kernel<u64>) -> bool {
+    let slots = kernel.slots();
+    let limits = slots.limits();
+    let engine = &run.spec().engine;
+    let has_room = limits.engine.get(engine).is_none_or(|most| slots.held_by(engine) < *most);
+    run.ending().is_none() && slots.held() < limits.total && has_room
+}

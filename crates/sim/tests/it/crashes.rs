@@ -1,0 +1,97 @@
+//! Every crash that there is on the way of a run: not a sample, all of them.
+
+use std::collections::BTreeMap;
+
+use adjourn_sim::{Crashes, Outcome, Plan, Scenario, Unsynced, simulate};
+
+/// Both things that can become of a batch that was not synced.
+const BOTH: [Unsynced; 2] = [Unsynced::Lost, Unsynced::Kept];
+
+fn crash_at(scenario: Scenario, crashes: &[(u64, Unsynced)]) -> Outcome {
+    let crashes = Crashes(crashes.iter().copied().collect::<BTreeMap<_, _>>());
+    let plan = Plan { crashes: crashes.clone(), ..scenario.plan() };
+    simulate(&plan).unwrap_or_else(|failure| panic!("{scenario:?}, {crashes:?}\n{failure}"))
+}
+
+/// How the one run of a scenario ends, whatever happens on its way.
+fn end(scenario: Scenario) -> &'static str {
+    match scenario {
+        Scenario::Cancel => "runs that were canceled",
+        Scenario::Pause | Scenario::Repair | Scenario::Approval | Scenario::Call | Scenario::Expiry => {
+            "runs that succeeded"
+        }
+    }
+}
+
+fn assert_ends_well(scenario: Scenario, outcome: &Outcome, crashes: &[(u64, Unsynced)]) {
+    let counts = &outcome.counts;
+    assert_eq!(counts.get("crashes"), crashes.len() as u64, "{scenario:?}, {crashes:?}");
+    assert_eq!(
+        (counts.get("runs"), counts.get(end(scenario))),
+        (1, 1),
+        "{scenario:?}, {crashes:?}\n{counts}"
+    );
+    if scenario == Scenario::Expiry {
+        assert_eq!(counts.get("questions that expired"), 1, "{crashes:?}");
+    }
+}
+
+/// Crashes at each boundary of the undisturbed way. Gives how many there are.
+fn crash_everywhere(scenario: Scenario) -> u64 {
+    let undisturbed = crash_at(scenario, &[]);
+    assert_ends_well(scenario, &undisturbed, &[]);
+    for place in 0..undisturbed.boundaries {
+        for unsynced in BOTH {
+            let crashes = [(place, unsynced)];
+            assert_ends_well(scenario, &crash_at(scenario, &crashes), &crashes);
+        }
+    }
+    undisturbed.boundaries
+}
+
+#[test]
+fn xx_09_a_run_that_pauses_survives_a_crash_anywhere() {
+    assert_eq!(crash_everywhere(Scenario::Pause), 45);
+}
+
+#[test]
+fn xx_09_a_run_that_is_repaired_survives_a_crash_anywhere() {
+    assert_eq!(crash_everywhere(Scenario::Repair), 31);
+}
+
+#[test]
+fn xx_07_an_approved_call_survives_a_crash_anywhere_and_happens_once() {
+    assert_eq!(crash_everywhere(Scenario::Approval), 64);
+}
+
+#[test]
+fn xx_07_a_call_survives_a_crash_anywhere_and_happens_once() {
+    assert_eq!(crash_everywhere(Scenario::Call), 44);
+}
+
+#[test]
+fn xx_10_a_canceled_run_is_canceled_after_a_crash_anywhere() {
+    assert_eq!(crash_everywhere(Scenario::Cancel), 32);
+}
+
+#[test]
+fn il_06_a_question_expires_after_a_crash_anywhere() {
+    assert_eq!(crash_everywhere(Scenario::Expiry), 44);
+}
+
+#[test]
+fn xx_09_a_run_that_pauses_survives_two_crashes_anywhere() {
+    let scenario = Scenario::Pause;
+    let mut pairs = 0;
+    for first in 0..crash_at(scenario, &[]).boundaries {
+        for unsynced in BOTH {
+            let once = crash_at(scenario, &[(first, unsynced)]);
+            for second in first + 1..once.boundaries {
+                let crashes = [(first, unsynced), (second, unsynced)];
+                assert_ends_well(scenario, &crash_at(scenario, &crashes), &crashes);
+                pairs += 1;
+            }
+        }
+    }
+    assert_eq!(pairs, 2697);
+}
