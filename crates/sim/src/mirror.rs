@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::fcmp::{FrameType, Header};
 use adjourn_core::{
     Action, ContractDetail, Entry, Event, ExecutionId, InteractionId, Item, Machine, Record, Run, RunId,
-    RunMachine, RunStatus, StreamId, Subject, Timestamp,
+    RunMachine, RunStatus, StreamId, Subject, Timestamp, TurnReason,
 };
 use adjourn_store::Store;
 
@@ -110,9 +110,17 @@ impl Mirror {
                 let subject = run.interaction(*id).map(|interaction| interaction.subject);
                 self.approved.extend(subject.and_then(Subject::execution_id));
             }
-            Event::TurnStarted { answers, .. } => {
+            Event::TurnStarted { answers, reason, .. } => {
+                let goes_on = *reason == TurnReason::GoOn;
+                let before: Vec<_> = run.turn_answers().map(|answer| answer.interaction_id).collect();
+                let keeps_all = before.iter().all(|id| answers.contains(id));
+                ensure(!goes_on || keeps_all, "a turn that goes on is given its answers again", || {
+                    format!("{run_id} was given {before:?}: {event:?}")
+                })?;
                 for id in answers {
-                    ensure(self.given.insert((run_id, *id)), "an answer is given to one turn", || {
+                    let is_new = self.given.insert((run_id, *id));
+                    let is_again = goes_on && before.contains(id);
+                    ensure(is_new || is_again, "an answer is given to one turn", || {
                         format!("answer {id} of {run_id} is given to another turn: {event:?}")
                     })?;
                 }
