@@ -14,7 +14,7 @@ mod scheduler;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use adjourn_core::{Command, Event, Item, Refusal, Run, RunId, Survey, Timestamp};
+use adjourn_core::{Command, Event, Item, Refusal, Run, RunId, RunStatus, Survey, Timestamp};
 use adjourn_store::{Accepted, Decider, Error, News, Outcome, Request, Store};
 
 use self::deadlines::Deadlines;
@@ -296,7 +296,13 @@ impl<T> Kernel<T> {
     /// and nothing begins, until it can.
     fn look_up(&mut self, run_id: RunId) {
         match self.decider.state(run_id) {
-            Ok(Some(run)) => self.note(&run),
+            Ok(Some(run)) => {
+                if run.status() == RunStatus::Running {
+                    // It left the queue for good; whatever was decided since, it was not that.
+                    self.scheduler.started(run_id);
+                }
+                self.note(&run);
+            }
             Ok(None) => self.scheduler.forget(run_id),
             Err(_) => {
                 self.unread.insert(run_id);

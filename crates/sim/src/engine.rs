@@ -22,7 +22,7 @@ pub(crate) struct Engines {
     /// The turns that go on, and those whose end nobody acknowledged yet.
     pub(crate) turns: BTreeMap<RunId, LiveTurn>,
     /// The processes that are alive between turns, or in them, of sticky runs.
-    pub(crate) processes: BTreeMap<RunId, u32>,
+    pub(crate) processes: BTreeMap<RunId, Process>,
     /// Every turn that was ever started.
     pub(crate) started: BTreeSet<(RunId, u32)>,
     /// What was done to the world.
@@ -40,7 +40,7 @@ pub(crate) struct LiveTurn {
     /// It has ended in the world, and that is being reported.
     pub(crate) has_ended: bool,
     /// Its process, which would have stayed, is gone with it.
-    has_lost_process: bool,
+    lost_process: Option<Process>,
     state: State,
 }
 
@@ -95,7 +95,7 @@ impl Simulation {
                 .hard_timeout_sec
                 .map(|seconds| self.watch.kernel_time().plus_seconds(seconds)),
             has_ended: false,
-            has_lost_process: false,
+            lost_process: None,
             state: State::Works,
         };
         self.engines.turns.insert(run_id, live);
@@ -145,9 +145,9 @@ impl Simulation {
             Some(Act::Handle) => observe(Observation::Handle(format!("handle of {run_id}"))),
             Some(Act::Process) => {
                 self.engines.pids += 1;
-                let pid = self.engines.pids;
-                self.engines.processes.insert(run_id, pid);
-                observe(Observation::Process(Process { pid, started: u64::from(pid) }))
+                let process = Process { pid: self.engines.pids, started: 1 };
+                self.engines.processes.insert(run_id, process);
+                observe(Observation::Process(process))
             }
             Some(Act::Call(call)) => self.wanted_call(run_id, turn, call),
             Some(Act::MakeApproved(id)) => Command::DispatchContract(id),
@@ -234,19 +234,19 @@ impl Simulation {
             self.next_act(run_id, turn);
             return;
         }
-        let has_lost_process = live.has_lost_process;
+        let lost_process = live.lost_process;
         self.engines.turns.remove(&run_id);
-        if has_lost_process {
-            let command = Command::ReportProcessEnded { loadable: true };
+        if let Some(process) = lost_process {
+            let command = Command::ReportProcessEnded { process, loadable: true };
             self.inside(0, Inside::Again(Box::new(Ticket { run_id, command, from: From::Process })));
         }
-        let Some(&pid) = self.engines.processes.get(&run_id) else { return };
+        let Some(&process) = self.engines.processes.get(&run_id) else { return };
         if run.process().is_none() {
             // It went on as resumable, or ended: nothing stays with it.
             self.engines.processes.remove(&run_id);
         } else if !self.is_calm && self.random.once_in(6) {
             let delay = crate::seeded::delay(&mut self.random);
-            self.inside(delay, Inside::ProcessDies(run_id, pid));
+            self.inside(delay, Inside::ProcessDies(run_id, process));
         }
     }
 
@@ -273,8 +273,8 @@ impl Simulation {
             return Ok(());
         }
         let Some(live) = self.engines.turns.get_mut(&run_id) else {
-            if self.engines.processes.remove(&run_id).is_some() {
-                let command = Command::ReportProcessEnded { loadable: true };
+            if let Some(process) = self.engines.processes.remove(&run_id) {
+                let command = Command::ReportProcessEnded { process, loadable: true };
                 self.ask(Ticket { run_id, command, from: From::Process });
             }
             return Ok(());
@@ -283,7 +283,7 @@ impl Simulation {
             return Ok(());
         }
         // The end of the process is told after the end of its turn.
-        live.has_lost_process |= self.engines.processes.remove(&run_id).is_some();
+        live.lost_process = live.lost_process.or(self.engines.processes.remove(&run_id));
         if !live.has_ended {
             live.has_ended = true;
             let command = Command::EndTurn { turn, observations: Vec::new(), end: TurnEnd::Failed(error) };
@@ -292,14 +292,15 @@ impl Simulation {
         Ok(())
     }
 
-    pub(crate) fn process_dies(&mut self, run_id: RunId, pid: u32) -> Step {
-        if self.engines.processes.get(&run_id) != Some(&pid) || self.engines.turns.contains_key(&run_id) {
+    pub(crate) fn process_dies(&mut self, run_id: RunId, process: Process) -> Step {
+        if self.engines.processes.get(&run_id) != Some(&process) || self.engines.turns.contains_key(&run_id) {
             return Ok(());
         }
         self.counts.add("fault: a process that stays dies");
         self.engines.processes.remove(&run_id);
         let loadable = !self.random.once_in(4);
-        self.ask(Ticket { run_id, command: Command::ReportProcessEnded { loadable }, from: From::Process });
+        let command = Command::ReportProcessEnded { process, loadable };
+        self.ask(Ticket { run_id, command, from: From::Process });
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use adjourn_core::{Command, RunId, Survey, Timestamp};
+use adjourn_core::{Command, Process, RunId, Survey, Timestamp};
 use adjourn_runtime::{Answer, Effect, Kernel, StopCause};
 use adjourn_store::conformance::Random;
 use adjourn_store::{Error, Request};
@@ -65,7 +65,7 @@ pub(crate) enum Inside {
     /// The turn is stopped.
     StopTurn(RunId, u32, StopCause),
     /// The process that stays dies by itself.
-    ProcessDies(RunId, u32),
+    ProcessDies(RunId, Process),
     /// A call has its effect, if it has one.
     CallLands(RunId, u32, adjourn_core::ExecutionId),
     /// The surroundings of a run were looked at.
@@ -216,7 +216,7 @@ impl Simulation {
             Inside::Synced => self.synced(),
             Inside::Turn(run_id, turn) => self.go_on(run_id, turn),
             Inside::StopTurn(run_id, turn, cause) => self.stop_turn(run_id, turn, cause),
-            Inside::ProcessDies(run_id, pid) => self.process_dies(run_id, pid),
+            Inside::ProcessDies(run_id, process) => self.process_dies(run_id, process),
             Inside::CallLands(run_id, turn, id) => self.call_lands(run_id, turn, id),
             Inside::Surveyed(run_id, survey) => {
                 if let Some(kernel) = &mut self.kernel {

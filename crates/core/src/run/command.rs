@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::event::Observation;
+use super::event::{Observation, Process};
 use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey};
 use crate::{
@@ -41,6 +41,8 @@ pub enum Command {
     Cancel(By),
     /// The process that waited with the run is gone.
     ReportProcessEnded {
+        /// Which one. A late word of an earlier process says nothing about the one that is there now.
+        process: Process,
         /// Whether the agent can load its conversation into a new one.
         loadable: bool,
     },

@@ -64,7 +64,9 @@ impl Run {
             Command::Reply(reply) => reply::reply(&mut draft, reply)?,
             Command::Expire(id) => expire::expire(&mut draft, *id)?,
             Command::Cancel(by) => cancel::cancel(&mut draft, by)?,
-            Command::ReportProcessEnded { loadable } => cancel::process_ended(&mut draft, *loadable)?,
+            Command::ReportProcessEnded { process, loadable } => {
+                cancel::process_ended(&mut draft, *process, *loadable)?;
+            }
             Command::Recover(survey) => recover::recover(&mut draft, *survey)?,
             Command::RequestContract(request) => contract::request(&mut draft, request)?,
             Command::DispatchContract(id) => contract::dispatch(&mut draft, *id)?,

@@ -152,7 +152,8 @@ impl Case {
 
     /// The process is gone; its conversation can be loaded again.
     pub(crate) fn process_ends(&mut self) -> &mut Self {
-        self.does(Command::ReportProcessEnded { loadable: true })
+        let process = self.run().process().unwrap_or(Process { pid: 7, started: 1 });
+        self.does(Command::ReportProcessEnded { process, loadable: true })
     }
 
     pub(crate) fn restarts(&mut self) -> &mut Self {

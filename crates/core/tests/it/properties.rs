@@ -64,7 +64,8 @@ fn helpful(run: &Run) -> Option<Command> {
     match run.status() {
         RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled => None,
         _ if run.ending().is_some() && run.process().is_some() => {
-            Some(Command::ReportProcessEnded { loadable: true })
+            let process = run.process().expect("it was looked for");
+            Some(Command::ReportProcessEnded { process, loadable: true })
         }
         RunStatus::Queued => Some(Command::StartTurn),
         RunStatus::WaitingUser => {

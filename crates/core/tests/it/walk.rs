@@ -135,7 +135,11 @@ impl Step {
             Kind::Reply => Command::Reply(self.reply(run)),
             Kind::Expire => Command::Expire(self.question(run)),
             Kind::Cancel => Command::Cancel(if self.how.is_multiple_of(2) { By::USER } else { By::SYSTEM }),
-            Kind::EndProcess => Command::ReportProcessEnded { loadable: !self.how.is_multiple_of(4) },
+            Kind::EndProcess => {
+                let other = Process { pid: 7 + u32::from(self.which % 2), started: 1 };
+                let process = run.process().filter(|_| self.which < 5).unwrap_or(other);
+                Command::ReportProcessEnded { process, loadable: !self.how.is_multiple_of(4) }
+            }
             Kind::Recover => Command::Recover(self.survey()),
             Kind::Request => Command::RequestContract(self.request(run)),
             Kind::Dispatch => Command::DispatchContract(self.contract(run)),

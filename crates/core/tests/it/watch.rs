@@ -130,7 +130,13 @@ impl Watch {
         let was_resumable =
             accepted.before.as_ref().is_some_and(|before| before.profile() == Profile::Resumable);
         match command {
-            Command::ReportProcessEnded { .. } | Command::Recover(_) => _ = self.alive.remove(&id),
+            Command::ReportProcessEnded { process, .. } => {
+                let was_there = accepted.before.as_ref().and_then(Run::process);
+                if was_there == Some(*process) {
+                    self.alive.remove(&id);
+                }
+            }
+            Command::Recover(_) => _ = self.alive.remove(&id),
             // The end of a resumable turn is reported when its process is gone.
             Command::EndTurn { .. } if was_resumable => _ = self.alive.remove(&id),
             _ => {}

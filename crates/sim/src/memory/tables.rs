@@ -11,6 +11,8 @@ use adjourn_store::{After, Conflict, OpenCursor, Outcome, RunFilter};
 /// Entries and rows. See the [module](self).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tables {
+    /// The position of the last event there ever was.
+    head: u64,
     /// By the position of their last event.
     entries: BTreeMap<u64, Entry>,
     /// The positions of the entries of each stream.
@@ -21,8 +23,6 @@ pub(super) struct Tables {
     deadlines: BTreeMap<(Timestamp, RunId, InteractionId), ()>,
     contracts: BTreeMap<ExecutionId, ContractRow>,
     claims: BTreeMap<ClaimKey, Holder>,
-    /// Where the last event was when something was removed: positions never go back.
-    head_before: u64,
 }
 
 /// An item that its maker got wrong is a mistake of ours, whatever the data.
@@ -37,27 +37,7 @@ pub(super) fn assert_well_formed(item: &Item) {
 
 impl Tables {
     pub(super) fn head(&self) -> u64 {
-        let last = self.entries.last_key_value().map_or(0, |(position, _)| *position);
-        last.max(self.head_before)
-    }
-
-    /// Removes a run that has ended and whose calls nobody has to settle any more.
-    pub(super) fn remove(&mut self, id: RunId) -> bool {
-        let has_ended = self.runs.get(&id).is_some_and(|row| row.status.is_terminal());
-        let is_unsettled = self.contracts.values().any(|contract| contract.run_id == id && contract.unknown);
-        if !has_ended || is_unsettled {
-            return false;
-        }
-        self.head_before = self.head();
-        for position in self.streams.remove(&StreamId::Run(id)).unwrap_or_default() {
-            self.entries.remove(&position);
-        }
-        self.runs.remove(&id);
-        self.contracts.retain(|_, contract| contract.run_id != id);
-        self.claims.retain(|key, holder| {
-            holder.run_id != id || !(key.scope == "create" || key.scope.starts_with("run:"))
-        });
-        true
+        self.head
     }
 
     pub(super) fn last_position(&self, stream: StreamId) -> u64 {
@@ -84,6 +64,7 @@ impl Tables {
             last_frame: item.last_frame,
             payload: item.payload.clone(),
         };
+        self.head = position;
         self.entries.insert(position, entry);
         self.streams.entry(item.stream).or_default().push(position);
         for change in &item.changes {
@@ -188,6 +169,23 @@ impl Tables {
 
     pub(super) fn contract(&self, id: ExecutionId) -> Option<ContractRow> {
         self.contracts.get(&id).copied()
+    }
+
+    /// Removes a run that has ended and whose calls are settled, with what nobody but it could use.
+    pub(super) fn remove(&mut self, id: RunId) -> bool {
+        let has_ended = self.runs.get(&id).is_some_and(|row| row.status.is_terminal());
+        let is_in_doubt = self.contracts.values().any(|row| row.run_id == id && row.unknown);
+        if !has_ended || is_in_doubt {
+            return false;
+        }
+        for position in self.streams.remove(&id.into()).unwrap_or_default() {
+            self.entries.remove(&position);
+        }
+        self.runs.remove(&id);
+        self.contracts.retain(|_, row| row.run_id != id);
+        let is_its_own = |key: &ClaimKey| key.scope == "create" || key.scope.starts_with("run:");
+        self.claims.retain(|key, holder| holder.run_id != id || !is_its_own(key));
+        true
     }
 
     pub(super) fn holder(&self, key: &ClaimKey) -> Option<Holder> {

@@ -35,9 +35,10 @@ impl Simulation {
                 let stuck: Vec<_> =
                     stuck.iter().map(|run| format!("{} is {}", run.id(), run.status())).collect();
                 format!(
-                    "{} (nothing goes wrong any more); asked and not answered: {:?}",
-                    stuck.join(", "),
-                    self.outstanding
+                    "stuck: {stuck:?}; not answered: {:?}; creators are served: {}; engines are idle: {}",
+                    self.outstanding,
+                    self.clients.are_served(&self.plan),
+                    self.engines.are_idle()
                 )
             },
         )?;

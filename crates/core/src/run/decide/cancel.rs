@@ -1,6 +1,6 @@
 //! Canceling a run, and the end of the process that waited with it.
 
-use super::super::event::{EndCause, Event};
+use super::super::event::{EndCause, Event, Process};
 use super::{Draft, Refusal, end};
 use crate::interaction::By;
 use crate::{Actor, ErrorCode, RunError, RunStatus, RunTrigger};
@@ -23,9 +23,9 @@ pub(super) fn cancel(draft: &mut Draft, by: &By) -> Result<(), Refusal> {
     }
 }
 
-/// The process that stayed with the run is gone.
-pub(super) fn process_ended(draft: &mut Draft, loadable: bool) -> Result<(), Refusal> {
-    if draft.run.process.is_none() {
+/// A process that stayed with the run is gone.
+pub(super) fn process_ended(draft: &mut Draft, process: Process, loadable: bool) -> Result<(), Refusal> {
+    if draft.run.process != Some(process) {
         return Ok(());
     }
     if draft.run.ending.is_some() {

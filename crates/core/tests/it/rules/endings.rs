@@ -160,9 +160,21 @@ fn a_sticky_process_that_dies_takes_the_run_along_where_it_cannot() {
         if handle {
             run.shows(vec![Observation::Handle("handle".to_owned())]);
         }
-        run.ends(ASKS).does(Command::ReportProcessEnded { loadable });
+        let process = Process { pid: 7, started: 1 };
+        run.ends(ASKS).does(Command::ReportProcessEnded { process, loadable });
         assert_eq!(run.code(), Some(ErrorCode::InteractionProcessLost));
     }
+}
+
+#[test]
+fn a_late_word_of_an_earlier_process_says_nothing_about_the_one_that_is_there() {
+    let mut run = sticky();
+    run.starts_with_process().shows(vec![Observation::Process(Process { pid: 8, started: 2 })]).ends(ASKS);
+    let before = run.run().clone();
+    run.does(Command::ReportProcessEnded { process: Process { pid: 7, started: 1 }, loadable: false });
+    assert_eq!(run.run(), &before);
+    run.process_ends();
+    assert!(!run.run().holds_slot());
 }
 
 #[test]
