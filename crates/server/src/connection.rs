@@ -40,7 +40,7 @@ impl<L: Listener> Listener for Bounded<L> {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let place = self.places.clone().acquire_owned().await.ok();
         let (io, address) = self.listener.accept().await;
-        (Connection { io, blocked: None, _place: place }, address)
+        (Connection { io, write_within: WRITE_WITHIN, blocked: None, _place: place }, address)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
@@ -51,6 +51,7 @@ impl<L: Listener> Listener for Bounded<L> {
 /// A connection that fails when its client takes nothing for too long.
 pub(crate) struct Connection<S> {
     io: S,
+    write_within: Duration,
     /// Since the client stopped to take anything.
     blocked: Option<Pin<Box<Sleep>>>,
     /// Given back with the end of the connection.
@@ -58,12 +59,14 @@ pub(crate) struct Connection<S> {
 }
 
 impl<S> Connection<S> {
-    fn within<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// What a write came to, unless the client has been taking nothing for too long.
+    fn within(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.blocked = None;
             return written;
         }
-        let blocked = self.blocked.get_or_insert_with(|| Box::pin(sleep(WRITE_WITHIN)));
+        let write_within = self.write_within;
+        let blocked = self.blocked.get_or_insert_with(|| Box::pin(sleep(write_within)));
         ready!(blocked.as_mut().poll(cx));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing")))
     }
@@ -86,13 +89,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let flushed = Pin::new(&mut self.io).poll_flush(cx);
-        self.within(cx, flushed)
+        Pin::new(&mut self.io).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let shut = Pin::new(&mut self.io).poll_shutdown(cx);
-        self.within(cx, shut)
+        Pin::new(&mut self.io).poll_shutdown(cx)
     }
 
     fn poll_write_vectored(
@@ -106,5 +107,32 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
 
     fn is_write_vectored(&self) -> bool {
         self.io.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::Connection;
+
+    #[tokio::test]
+    async fn a_client_that_takes_nothing_is_let_go_and_a_slow_one_is_not() {
+        let (io, mut client) = duplex(8);
+        let write_within = Duration::from_millis(200);
+        let mut connection = Connection { io, write_within, blocked: None, _place: None };
+        let slow = async {
+            let mut byte = [0];
+            for _ in 0..20 {
+                client.read_exact(&mut byte).await.unwrap();
+                tokio::time::sleep(write_within / 10).await;
+            }
+        };
+        let (written, ()) = tokio::join!(connection.write_all(&[7; 28]), slow);
+        written.unwrap();
+        assert_eq!(connection.write_all(b"more").await.unwrap_err().kind(), ErrorKind::TimedOut);
     }
 }
