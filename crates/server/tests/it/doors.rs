@@ -3,12 +3,14 @@
 use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 
-use adjourn_server::{Error, Listeners};
+use adjourn_runtime::config::Config;
+use adjourn_server::{Error, Listeners, Options, run};
 use hyper::Method;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use crate::client::by_socket;
-use crate::stage::Stage;
+use crate::client::{Call, by_socket};
+use crate::stage::{Stage, within};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_host_or_origin_is_refused() {
@@ -46,4 +48,24 @@ async fn a_leftover_socket_is_replaced_and_other_machines_are_not_listened_to() 
     Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), folder.path()).await.map(drop).unwrap();
     let open = Listeners::bind((Ipv4Addr::UNSPECIFIED, 0).into(), folder.path()).await;
     assert!(matches!(open.map(drop), Err(Error::NotLoopback(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_ended_leaves_its_data_directory_to_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let options = Options {
+            data_dir: folder.path().join("data"),
+            config: Config::load(None, folder.path()).unwrap(),
+            listen: (Ipv4Addr::LOCALHOST, 0).into(),
+        };
+        let (shutdown, (ready, address)) = (CancellationToken::new(), tokio::sync::oneshot::channel());
+        let server = tokio::spawn(run(options, shutdown.clone(), |address| ready.send(address).unwrap()));
+        let address = within(address).await.unwrap();
+        Call::new(address, Method::GET, "/readyz").send().await.is(200);
+        // A stream that nobody reads does not keep it from ending.
+        let _open = Call::new(address, Method::GET, "/v1/events").open().await;
+        shutdown.cancel();
+        within(server).await.unwrap().unwrap();
+    }
 }
