@@ -7,19 +7,23 @@
 //! the same code on virtual time.
 
 mod deadlines;
+mod denied;
 mod effect;
+mod putting_right;
 mod recovery;
 mod scheduler;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use adjourn_core::{Command, Event, Item, Refusal, Run, RunId, RunStatus, Survey, Timestamp};
+use adjourn_core::{Command, Event, Item, Run, RunId, Survey, Timestamp};
 use adjourn_store::{Accepted, Decider, Error, News, Outcome, Request, Store};
 
 use self::deadlines::Deadlines;
+pub use self::denied::{Answer, Denied};
 pub use self::effect::{Effect, StopCause};
 use self::recovery::Recovery;
+use self::scheduler::Arrival;
 
 pub use self::scheduler::{Scheduler, Slots};
 
@@ -30,51 +34,6 @@ const WARM_MAX: usize = 2048;
 ///
 /// A full disk does not get emptier by being asked a thousand times a second.
 const RETRY_AFTER_SEC: u32 = 1;
-
-/// What a request came to.
-pub type Answer = Result<Accepted, Denied>;
-
-/// A request that changed nothing.
-#[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
-pub enum Denied {
-    /// The rules do not allow it.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// Too many runs wait for a slot already.
-    #[error("{waiting} runs wait for a slot, and no more than {queue_max} may: try again later")]
-    QueueFull {
-        /// How many wait.
-        waiting: usize,
-        /// How many may.
-        queue_max: usize,
-    },
-    /// The journal could not take it. It may later.
-    #[error(transparent)]
-    Failed(Arc<Error>),
-}
-
-impl Denied {
-    /// There is nobody left to ask.
-    pub(crate) fn stopped() -> Self {
-        Self::Failed(Arc::new(Error::Failed {
-            doing: "take a command",
-            problem: "it was stopped".to_owned(),
-        }))
-    }
-}
-
-impl From<adjourn_store::Denied> for Denied {
-    fn from(denied: adjourn_store::Denied) -> Self {
-        match denied {
-            adjourn_store::Denied::Refused(refusal) => Self::Refused(refusal),
-            adjourn_store::Denied::Failed(error) => Self::Failed(error),
-            other => {
-                Self::Failed(Arc::new(Error::Failed { doing: "take a command", problem: other.to_string() }))
-            }
-        }
-    }
-}
 
 /// Whose command it was.
 enum Ticket<T> {
@@ -286,7 +245,7 @@ impl<T> Kernel<T> {
     fn absorb(&mut self) {
         for news in self.decider.take_news() {
             match news {
-                News::Changed(run) => self.note(&run),
+                News::Changed(run) => self.note(&run, Arrival::New),
                 News::Forgotten(run_id) => self.look_up(run_id),
             }
         }
@@ -296,13 +255,7 @@ impl<T> Kernel<T> {
     /// and nothing begins, until it can.
     fn look_up(&mut self, run_id: RunId) {
         match self.decider.state(run_id) {
-            Ok(Some(run)) => {
-                if run.status() == RunStatus::Running {
-                    // It left the queue for good; whatever was decided since, it was not that.
-                    self.scheduler.started(run_id);
-                }
-                self.note(&run);
-            }
+            Ok(Some(run)) => self.note(&run, Arrival::Again),
             Ok(None) => self.scheduler.forget(run_id),
             Err(_) => {
                 self.unread.insert(run_id);
@@ -317,9 +270,9 @@ impl<T> Kernel<T> {
         self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC));
     }
 
-    fn note(&mut self, run: &Run) {
+    fn note(&mut self, run: &Run, arrival: Arrival) {
         self.recovery.is_right(run.id());
-        self.scheduler.observe(run);
+        self.scheduler.observe(run, arrival);
         self.deadlines.observe(run);
     }
 
@@ -407,85 +360,6 @@ impl<T> Kernel<T> {
                         continue;
                     }
                     self.offer(run_id, Command::Expire(id), Ticket::Expire(run_id, id));
-                }
-            }
-            Err(_) => self.retry_later(),
-        }
-    }
-}
-
-impl<T> Kernel<T> {
-    /// Holds a request back until its run was put right.
-    fn recover_first(&mut self, request: Request<T>) {
-        let run_id = request.run_id;
-        let begun = self.recovery.begin_survey(run_id);
-        self.recovery.hold(request);
-        if begun {
-            self.survey_begun(run_id);
-        }
-    }
-
-    /// Asks for a look at the surroundings of a run that a restart left behind.
-    fn survey(&mut self, run_id: RunId) {
-        if self.recovery.begin_survey(run_id) {
-            self.survey_begun(run_id);
-        }
-    }
-
-    fn survey_begun(&mut self, run_id: RunId) {
-        match self.decider.state(run_id) {
-            Ok(Some(run)) if !run.status().is_terminal() => self.effects.push(Effect::Survey(run)),
-            // Nothing of it runs.
-            Ok(_) => {
-                self.scheduler.forget(run_id);
-                for request in self.recovery.surveyed(run_id) {
-                    self.ask(request);
-                }
-            }
-            Err(_) => {
-                self.recovery.put_off(run_id, None);
-                self.retry_later();
-            }
-        }
-    }
-
-    /// Puts a run right, and then does what was asked of it meanwhile.
-    fn recover(&mut self, run_id: RunId, survey: Survey) {
-        self.offer(run_id, Command::Recover(survey), Ticket::Recover(run_id, survey));
-        self.collect();
-        if self.recovery.is_put_off(run_id) {
-            return;
-        }
-        let held = self.recovery.surveyed(run_id);
-        for Request { command, ticket, .. } in held {
-            self.offer(run_id, command, Ticket::Asked(ticket));
-        }
-        self.absorb();
-        // Recovery may have changed nothing, and the scheduler has to know the run all the same.
-        self.look_up(run_id);
-    }
-
-    /// Goes on with what was left when the journal did not answer.
-    fn try_again(&mut self) {
-        for run_id in std::mem::take(&mut self.unread) {
-            self.look_up(run_id);
-        }
-        for (run_id, survey) in self.recovery.take_put_off() {
-            match survey {
-                Some(survey) => self.recover(run_id, survey),
-                None => self.survey_begun(run_id),
-            }
-        }
-    }
-
-    fn sweep(&mut self) {
-        if self.retry_at.is_some() {
-            return;
-        }
-        match self.recovery.next_page(self.store.as_ref()) {
-            Ok(page) => {
-                for run_id in page {
-                    self.survey(run_id);
                 }
             }
             Err(_) => self.retry_later(),

@@ -2,16 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
-    StreamId,
-};
-use adjourn_store::{After, Error, OpenCursor, Outcome, RunFilter, SqliteStore, Store};
-use tokio::sync::watch;
+use adjourn_core::Item;
+use adjourn_store::{Error, Outcome, SqliteStore, Store};
 
-use crate::bug::Bug;
 use crate::memory::{MemoryStore, Unsynced};
 
 /// A store that can be stopped at any moment.
@@ -117,7 +111,7 @@ impl Disk for SqliteDisk {
     }
 }
 
-/// A disk with [`Bug::AcknowledgesEarly`]: what it says is durable is only so after the next commit.
+/// A disk with [`AcknowledgesEarly`](crate::Bug::AcknowledgesEarly): what it says is durable is only so after the next commit.
 #[derive(Default)]
 pub(crate) struct HastyDisk {
     visible: MemoryDisk,
@@ -158,94 +152,5 @@ impl Disk for HastyDisk {
         self.durable.crash(unsynced);
         self.owed.clear();
         self.visible = MemoryDisk(Arc::new(self.durable.0.crash(Unsynced::Lost)));
-    }
-}
-
-/// What the kernel is given: a store whose reads can fail, and that may have a planted bug.
-pub(crate) struct Flaky {
-    pub(crate) inner: Arc<dyn Store>,
-    /// Reads that fail before the next one that does not.
-    pub(crate) failing: Arc<AtomicU32>,
-    pub(crate) bug: Option<Bug>,
-}
-
-impl Flaky {
-    fn check(&self) -> Result<(), Error> {
-        let fails = self.failing.load(Ordering::Relaxed);
-        if fails == 0 {
-            return Ok(());
-        }
-        self.failing.store(fails - 1, Ordering::Relaxed);
-        Err(Error::Failed { doing: "read", problem: "the disk does not answer".to_owned() })
-    }
-}
-
-impl Store for Flaky {
-    fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
-        self.inner.commit(batch)
-    }
-
-    fn read(&self, stream: StreamId, after: After, limit: usize) -> Result<Vec<Entry>, Error> {
-        self.check()?;
-        self.inner.read(stream, after, limit)
-    }
-
-    fn read_all(&self, position: u64, limit: usize) -> Result<Vec<Entry>, Error> {
-        self.check()?;
-        self.inner.read_all(position, limit)
-    }
-
-    fn head(&self) -> Result<u64, Error> {
-        self.check()?;
-        self.inner.head()
-    }
-
-    fn watch(&self) -> watch::Receiver<u64> {
-        self.inner.watch()
-    }
-
-    fn watch_stream(&self, stream: StreamId) -> watch::Receiver<u64> {
-        self.inner.watch_stream(stream)
-    }
-
-    fn run(&self, id: RunId) -> Result<Option<RunRow>, Error> {
-        self.check()?;
-        self.inner.run(id)
-    }
-
-    fn runs(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunRow>, Error> {
-        self.check()?;
-        if self.bug == Some(Bug::ForgetsRunning) && filter.status == Some(RunStatus::Running) {
-            return Ok(Vec::new());
-        }
-        self.inner.runs(filter, limit)
-    }
-
-    fn open_interactions(
-        &self,
-        after: Option<OpenCursor>,
-        limit: usize,
-    ) -> Result<Vec<OpenInteraction>, Error> {
-        self.check()?;
-        self.inner.open_interactions(after, limit)
-    }
-
-    fn deadlines(&self, limit: usize) -> Result<Vec<OpenInteraction>, Error> {
-        self.check()?;
-        self.inner.deadlines(limit)
-    }
-
-    fn contract(&self, id: ExecutionId) -> Result<Option<ContractRow>, Error> {
-        self.check()?;
-        self.inner.contract(id)
-    }
-
-    fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
-        self.check()?;
-        self.inner.holder(key)
-    }
-
-    fn remove(&self, run: RunId) -> Result<bool, Error> {
-        self.inner.remove(run)
     }
 }

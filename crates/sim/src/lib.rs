@@ -13,6 +13,7 @@ mod bug;
 mod client;
 mod disk;
 mod engine;
+mod flaky;
 mod memory;
 mod mirror;
 mod plan;
@@ -23,6 +24,7 @@ mod simulation;
 mod watch;
 
 pub use bug::Bug;
+pub use flaky::FlakyStore;
 pub use memory::{MemoryStore, Unsynced};
 pub use plan::{Act, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RunPlan};
 pub use report::{Counts, Failure, Violation};

@@ -7,93 +7,31 @@
 mod commit;
 mod crash;
 mod finish;
+mod shell;
+mod todo;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use adjourn_core::{Command, Process, RunId, Survey, Timestamp};
-use adjourn_runtime::{Answer, Effect, Kernel, StopCause};
+use adjourn_core::{Command, Timestamp};
+use adjourn_runtime::Kernel;
 use adjourn_store::conformance::Random;
 use adjourn_store::{Error, Request};
 
 use self::commit::Committing;
+pub(crate) use self::todo::{From, Inside, Ticket, Todo};
 use crate::bug::Bug;
-use crate::client::{Clients, Reaction};
+use crate::client::Clients;
 use crate::disk::{Disk, HastyDisk, MemoryDisk, SqliteDisk};
 use crate::engine::Engines;
 use crate::mirror::Mirror;
 use crate::plan::{Medium, Plan};
-use crate::report::{Counts, Step, Stop, Violation, ensure};
+use crate::report::{Counts, Step, Stop, Violation};
 use crate::watch::Watch;
 
 /// When every simulation begins: 2026-01-01.
 const EPOCH_MILLIS: i64 = 1_767_225_600_000;
-
-/// Ticks in a row, at one moment, after which the kernel is taken never to rest: a page of deadlines or of a sweep is
-/// one tick, and no seed has twenty of them.
-const TICKS_MAX: u32 = 200;
-
-/// Something that happens at a moment of virtual time.
-#[derive(Debug, Clone)]
-pub(crate) enum Todo {
-    /// Somebody wants the run of this plan.
-    Create(usize),
-    /// A person does something.
-    React(Reaction),
-    /// Faults stop.
-    Calm,
-    /// Whoever waits is answered, and whatever hangs is canceled.
-    Tidy,
-    /// The kernel wanted to be woken.
-    Wake,
-    /// The process comes up again.
-    Restart,
-    /// Something inside of the process that a crash ends.
-    Inside(Inside),
-}
-
-/// What a crash forgets.
-#[derive(Debug, Clone)]
-pub(crate) enum Inside {
-    /// The batch is written.
-    Written,
-    /// The batch is synced, or not.
-    Synced,
-    /// The turn goes on with its next act.
-    Turn(RunId, u32),
-    /// The turn is stopped.
-    StopTurn(RunId, u32, StopCause),
-    /// The process that stays dies by itself.
-    ProcessDies(RunId, Process),
-    /// A call has its effect, if it has one.
-    CallLands(RunId, u32, adjourn_core::ExecutionId),
-    /// The surroundings of a run were looked at.
-    Surveyed(RunId, Survey),
-    /// A request that failed is sent again.
-    Again(Box<Ticket>),
-}
-
-/// Who asked what.
-#[derive(Debug, Clone)]
-pub(crate) struct Ticket {
-    pub(crate) run_id: RunId,
-    pub(crate) command: Command,
-    pub(crate) from: From,
-}
-
-/// Who gets an answer.
-#[derive(Debug, Clone)]
-pub(crate) enum From {
-    /// Whoever wants the run of this plan.
-    Creator(usize),
-    /// A person, who did this.
-    Person(Box<Reaction>),
-    /// The driver of this turn.
-    Turn(u32),
-    /// Whoever watches the process that stays.
-    Process,
-}
 
 /// A simulation that goes on.
 pub(crate) struct Simulation {
@@ -231,123 +169,6 @@ impl Simulation {
         }
     }
 
-    /// Drives the kernel until it rests.
-    fn pump(&mut self) -> Step {
-        for _ in 0..TICKS_MAX {
-            self.submit()?;
-            self.tell()?;
-            let now = self.now();
-            let Some(kernel) = &mut self.kernel else { return Ok(()) };
-            match kernel.next_tick() {
-                Some(at) if at <= now && self.plan.bug != Some(Bug::LosesTimers) => {
-                    let is_early = self.plan.bug == Some(Bug::FiresEarly);
-                    kernel.tick(if is_early { now.plus_seconds(20) } else { now });
-                    self.watch.saw_time(now);
-                }
-                Some(_) | None => return self.rest(),
-            }
-        }
-        Err(Violation::new("the kernel comes to rest", format!("it was ticked {TICKS_MAX} times in a row"))
-            .into())
-    }
-
-    fn tell(&mut self) -> Step {
-        let Some(kernel) = &mut self.kernel else { return Ok(()) };
-        let (answers, effects) = (kernel.take_answers(), kernel.take_effects());
-        for (number, answer) in answers {
-            let ticket = self.outstanding.remove(&number);
-            let ticket = ticket.ok_or_else(|| {
-                Violation::new("a request is answered once", format!("request {number} is answered again"))
-            })?;
-            self.answered(&ticket, answer)?;
-            self.boundary("crash after an answer")?;
-        }
-        for effect in effects {
-            self.carry_out(effect)?;
-            self.boundary("crash after an effect")?;
-        }
-        Ok(())
-    }
-
-    fn answered(&mut self, ticket: &Ticket, answer: Answer) -> Step {
-        self.log(|| {
-            let told = match &answer {
-                Ok(accepted) => format!("ok, {} with {:?}", accepted.run.status(), accepted.events),
-                Err(denied) => denied.to_string(),
-            };
-            format!("  {:?} of {} by {:?}: {told}", ticket.command, ticket.run_id, ticket.from)
-        });
-        if let Ok(accepted) = &answer {
-            self.watch.is_durable(
-                self.disk.durable().as_ref(),
-                &accepted.run,
-                "an answer is told when it is durable",
-            )?;
-        }
-        match &ticket.from {
-            From::Creator(index) => self.created(*index, ticket, answer)?,
-            From::Person(reaction) => self.reacted(reaction.as_ref().clone(), ticket, answer)?,
-            From::Turn(turn) => self.turn_answered(*turn, ticket, answer)?,
-            From::Process => self.process_answered(ticket, &answer),
-        }
-        Ok(())
-    }
-
-    fn carry_out(&mut self, effect: Effect) -> Step {
-        self.log(|| match &effect {
-            Effect::StartTurn(run) => format!("  start turn {} of {}", run.turn(), run.id()),
-            Effect::StopTurn { run_id, turn, cause } => format!("  stop turn {turn} of {run_id}: {cause:?}"),
-            Effect::Survey(run) => format!("  survey {} ({})", run.id(), run.status()),
-        });
-        match effect {
-            Effect::StartTurn(run) => {
-                self.watch.is_durable(
-                    self.disk.durable().as_ref(),
-                    &run,
-                    "a turn is started when its start is durable",
-                )?;
-                match self.plan.bug {
-                    Some(Bug::NeverStarts) if self.random.once_in(3) => return Ok(()),
-                    Some(Bug::StartsTwice) if self.random.once_in(3) => self.start_turn(&run)?,
-                    _ => {}
-                }
-                self.start_turn(&run)
-            }
-            Effect::StopTurn { run_id, turn, cause } => self.stop_wanted(run_id, turn, cause),
-            Effect::Survey(run) => {
-                self.counts.add("surveys");
-                self.watch.survey_began(run.id());
-                let survey = self.draw_survey();
-                let delay = self.draw_delay(200);
-                self.inside(delay, Inside::Surveyed(run.id(), survey));
-                Ok(())
-            }
-        }
-    }
-
-    fn draw_survey(&mut self) -> Survey {
-        if self.is_calm || self.plan.faults.survey == 0 || !self.random.once_in(self.plan.faults.survey) {
-            return Survey::INTACT;
-        }
-        self.counts.add("fault: a restart finds something missing");
-        let lost = self.random.below(3);
-        Survey { engine: lost != 0, workspace: lost != 1, handle: lost != 2 }
-    }
-
-    /// What holds whenever the kernel rests, and when it wants to be woken.
-    fn rest(&mut self) -> Step {
-        self.check_rest()?;
-        let Some(kernel) = &self.kernel else { return Ok(()) };
-        if let Some(at) = kernel.next_tick().filter(|_| self.plan.bug != Some(Bug::LosesTimers)) {
-            let at_ms = (at.millis() - EPOCH_MILLIS - self.clock_ahead_ms).max(self.time_ms + 1);
-            if self.wakes_at_ms.is_none_or(|other| at_ms < other) {
-                self.wakes_at_ms = Some(at_ms);
-                self.later(at_ms - self.time_ms, Todo::Wake);
-            }
-        }
-        Ok(())
-    }
-
     /// A place at which a crash can come.
     pub(crate) fn boundary(&mut self, name: &'static str) -> Step {
         let number = self.boundaries;
@@ -454,17 +275,5 @@ impl Simulation {
 
     fn failed() -> Error {
         Error::Failed { doing: "commit", problem: "the disk is full".to_owned() }
-    }
-
-    fn check_rest(&mut self) -> Result<(), Violation> {
-        let Some(kernel) = &self.kernel else { return Ok(()) };
-        let time_ms = self.time_ms;
-        self.watch.always(kernel, &self.engines)?;
-        if !kernel.is_committing() && kernel.open_len() == 0 {
-            self.watch.at_rest(kernel, &self.mirror, &self.engines, time_ms)?;
-        }
-        ensure(self.steps < finish::STEPS_MAX, "a simulation comes to its end", || {
-            format!("{} steps were not enough", finish::STEPS_MAX)
-        })
     }
 }

@@ -136,9 +136,10 @@ impl Watch {
     pub(crate) fn create_answered(&mut self, run_id: RunId, answer: &Answer) -> Result<(), Violation> {
         let is_full = self.to_refuse.remove(&run_id).unwrap_or(false);
         let is_refused = matches!(answer, Err(Denied::QueueFull { .. }));
-        // A request that was made before finds its run, and one that cannot be met is told why, however full it is.
-        let creates = matches!(answer, Ok(accepted) if !accepted.events.is_empty());
-        ensure(if is_full { !creates } else { !is_refused }, "no more runs wait than may", || {
+        // Whoever only finds the run that was created before needs no place.
+        let is_created = answer.as_ref().is_ok_and(|accepted| !accepted.events.is_empty());
+        let is_kept = if is_full { !is_created } else { !is_refused };
+        ensure(is_kept, "no more runs wait than may", || {
             format!("{run_id}: the queue was full: {is_full}; it was refused: {is_refused}")
         })
     }
@@ -223,6 +224,7 @@ impl Watch {
     ) -> Result<(), Violation> {
         self.replies_are_kept(mirror)?;
         if kernel.is_held_up() {
+            self.queue.held_up(mirror);
             return Ok(());
         }
         let mut holders: BTreeSet<_> = kernel.slots().holders().collect();

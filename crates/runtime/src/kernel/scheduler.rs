@@ -53,6 +53,15 @@ struct Place {
     arrival: u64,
 }
 
+/// Where in the queue a run comes that waits and is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// To its end.
+    New,
+    /// To where it stood: it left for a turn that never became durable.
+    Again,
+}
+
 /// The runs of one priority.
 #[derive(Default)]
 struct Level {
@@ -123,7 +132,7 @@ impl Scheduler {
     }
 
     /// Takes note of a run as it is decided to be.
-    pub(super) fn observe(&mut self, run: &Run) {
+    pub(super) fn observe(&mut self, run: &Run, arrival: Arrival) {
         let id = run.id();
         let waits = run.status() == RunStatus::Queued && run.ending().is_none();
         if run.holds_slot() || !waits {
@@ -143,7 +152,12 @@ impl Scheduler {
             }
             (true, false) => {
                 self.ready.retain(|ready| *ready != id);
-                self.join(id, run.spec().priority, run.spec().skill.as_deref(), &run.spec().engine);
+                match self.stood.remove(&id) {
+                    Some(place) if arrival == Arrival::Again => self.stand_again(id, place),
+                    Some(_) | None => {
+                        self.join(id, run.spec().priority, run.spec().skill.as_deref(), &run.spec().engine);
+                    }
+                }
             }
             (false, _) => {
                 self.ready.retain(|ready| *ready != id);
@@ -177,11 +191,14 @@ impl Scheduler {
 
     /// Slots that were free may not be: whoever one is kept for goes back to where it stood.
     pub(super) fn take_back(&mut self) {
-        for id in self.reserved.keys().copied().collect::<Vec<_>>() {
+        let mut kept: Vec<_> = self.reserved.keys().copied().collect();
+        // In an order that does not depend on where a map keeps them; who came first ends up first.
+        kept.sort_by_key(|id| Reverse(self.stood.get(id).map(|place| place.arrival)));
+        for id in kept {
             self.unreserve(id);
             self.ready.retain(|ready| *ready != id);
             if let Some(place) = self.stood.remove(&id) {
-                self.stand(id, place);
+                self.stand_again(id, place);
             }
         }
     }
@@ -241,16 +258,21 @@ impl Scheduler {
         if self.places.contains_key(&id) {
             return;
         }
-        let arrival = match self.stood.remove(&id) {
-            Some(place) => place.arrival,
-            None => {
-                self.arrivals += 1;
-                self.arrivals
-            }
-        };
+        self.arrivals += 1;
+        let arrival = self.arrivals;
         // Runs without a skill are one kind of work among the others.
         let skill = skill.unwrap_or_default().to_owned();
         self.stand(id, Place { priority, skill, engine: engine.to_owned(), arrival });
+    }
+
+    /// Puts a run back to where it stood, and its skill to where that was: first in turn.
+    fn stand_again(&mut self, id: RunId, place: Place) {
+        let (priority, skill) = (Reverse(place.priority), place.skill.clone());
+        self.stand(id, place);
+        if let Some(level) = self.levels.get_mut(&priority) {
+            level.rotation.retain(|other| *other != skill);
+            level.rotation.push_front(skill);
+        }
     }
 
     fn stand(&mut self, id: RunId, place: Place) {

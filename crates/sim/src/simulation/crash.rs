@@ -7,7 +7,7 @@ use adjourn_runtime::{Kernel, Slots};
 
 use super::{Simulation, Todo};
 use crate::bug::Bug;
-use crate::disk::Flaky;
+use crate::flaky::FlakyStore;
 use crate::memory::Unsynced;
 use crate::report::{Step, Violation};
 
@@ -38,8 +38,7 @@ impl Simulation {
         if self.kernel.is_some() {
             return Ok(());
         }
-        let store =
-            Flaky { inner: self.disk.visible(), failing: self.failing_reads.clone(), bug: self.plan.bug };
+        let store = FlakyStore::with(self.disk.visible(), self.failing_reads.clone(), self.plan.bug);
         let mut slots: Slots = self.plan.slots.clone();
         if self.plan.bug == Some(Bug::OneSlotTooMany) {
             slots.total += 1;

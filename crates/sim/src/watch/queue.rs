@@ -20,6 +20,8 @@ pub(super) struct Queue {
     since: BTreeMap<RunId, u64>,
     /// Runs that a slot was kept for when their survey began, and who waited then.
     chosen: BTreeMap<RunId, BTreeSet<RunId>>,
+    /// Runs that may stand before where they should.
+    blurred: BTreeSet<RunId>,
     /// The priority that each run was asked for with, whatever its journal says.
     priorities: BTreeMap<RunId, i32>,
     /// How often each skill passed a run that waits.
@@ -35,6 +37,7 @@ impl Queue {
         self.since.clear();
         self.passes.clear();
         self.chosen.clear();
+        self.blurred.clear();
         for run in queued {
             self.moments += 1;
             self.since.insert(run.id(), self.moments);
@@ -44,6 +47,12 @@ impl Queue {
     /// A commit failed: whose turn it is among the skills begins anew.
     pub(super) fn disturb(&mut self) {
         self.passes.clear();
+    }
+
+    /// The kernel cannot read. A run that asked for a slot in a commit that failed may keep the place that it got then.
+    pub(super) fn held_up(&mut self, mirror: &Mirror) {
+        self.disturb();
+        self.blurred.extend(mirror.runs.values().filter(|run| !waits(run)).map(Run::id));
     }
 
     /// Somebody wants a run.
@@ -82,6 +91,7 @@ impl Queue {
             if started && run.process().is_none() {
                 let since = before.get(&one.run_id).copied().unwrap_or(self.moments);
                 self.check(run, since, &still, slots)?;
+                self.blurred.remove(&one.run_id);
             }
             if waits(run) {
                 let joined = one.before != Some(RunStatus::Queued) || started;
@@ -123,7 +133,8 @@ impl Queue {
                 continue;
             }
             if mine.skill == theirs.skill {
-                ensure(since <= *other_since, "who waits longest goes first", found)?;
+                let is_first = since <= *other_since || self.blurred.contains(&run.id());
+                ensure(is_first, "who waits longest goes first", found)?;
                 continue;
             }
             if self.chosen.contains_key(&run.id()) {

@@ -1,0 +1,51 @@
+//! What a request comes to when it changes nothing.
+
+use std::sync::Arc;
+
+use adjourn_core::Refusal;
+use adjourn_store::{Accepted, Error};
+
+/// What a request came to.
+pub type Answer = Result<Accepted, Denied>;
+
+/// A request that changed nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Denied {
+    /// The rules do not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Too many runs wait for a slot already.
+    #[error("{waiting} runs wait for a slot, and no more than {queue_max} may: try again later")]
+    QueueFull {
+        /// How many wait.
+        waiting: usize,
+        /// How many may.
+        queue_max: usize,
+    },
+    /// The journal could not take it. It may later.
+    #[error(transparent)]
+    Failed(Arc<Error>),
+}
+
+impl Denied {
+    /// There is nobody left to ask.
+    pub(crate) fn stopped() -> Self {
+        Self::Failed(Arc::new(Error::Failed {
+            doing: "take a command",
+            problem: "it was stopped".to_owned(),
+        }))
+    }
+}
+
+impl From<adjourn_store::Denied> for Denied {
+    fn from(denied: adjourn_store::Denied) -> Self {
+        match denied {
+            adjourn_store::Denied::Refused(refusal) => Self::Refused(refusal),
+            adjourn_store::Denied::Failed(error) => Self::Failed(error),
+            other => {
+                Self::Failed(Arc::new(Error::Failed { doing: "take a command", problem: other.to_string() }))
+            }
+        }
+    }
+}

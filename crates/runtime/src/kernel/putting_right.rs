@@ -1,0 +1,85 @@
+//! Putting right what a restart left behind, one run at a time.
+
+use adjourn_core::{Command, RunId, Survey};
+use adjourn_store::Request;
+
+use super::{Effect, Kernel, Ticket};
+
+impl<T> Kernel<T> {
+    /// Holds a request back until its run was put right.
+    pub(super) fn recover_first(&mut self, request: Request<T>) {
+        let run_id = request.run_id;
+        let begun = self.recovery.begin_survey(run_id);
+        self.recovery.hold(request);
+        if begun {
+            self.survey_begun(run_id);
+        }
+    }
+
+    /// Asks for a look at the surroundings of a run that a restart left behind.
+    pub(super) fn survey(&mut self, run_id: RunId) {
+        if self.recovery.begin_survey(run_id) {
+            self.survey_begun(run_id);
+        }
+    }
+
+    fn survey_begun(&mut self, run_id: RunId) {
+        match self.decider.state(run_id) {
+            Ok(Some(run)) if !run.status().is_terminal() => self.effects.push(Effect::Survey(run)),
+            // Nothing of it runs.
+            Ok(_) => {
+                self.scheduler.forget(run_id);
+                for request in self.recovery.surveyed(run_id) {
+                    self.ask(request);
+                }
+            }
+            Err(_) => {
+                self.recovery.put_off(run_id, None);
+                self.retry_later();
+            }
+        }
+    }
+
+    /// Puts a run right, and then does what was asked of it meanwhile.
+    pub(super) fn recover(&mut self, run_id: RunId, survey: Survey) {
+        self.offer(run_id, Command::Recover(survey), Ticket::Recover(run_id, survey));
+        self.collect();
+        if self.recovery.is_put_off(run_id) {
+            return;
+        }
+        let held = self.recovery.surveyed(run_id);
+        for Request { command, ticket, .. } in held {
+            self.offer(run_id, command, Ticket::Asked(ticket));
+        }
+        self.absorb();
+        // Recovery may have changed nothing, and the scheduler has to know the run all the same.
+        self.look_up(run_id);
+    }
+
+    /// Goes on with what was left when the journal did not answer.
+    pub(super) fn try_again(&mut self) {
+        for run_id in std::mem::take(&mut self.unread) {
+            self.look_up(run_id);
+        }
+        for (run_id, survey) in self.recovery.take_put_off() {
+            match survey {
+                Some(survey) => self.recover(run_id, survey),
+                None => self.survey_begun(run_id),
+            }
+        }
+    }
+
+    pub(super) fn sweep(&mut self) {
+        if self.retry_at.is_some() {
+            return;
+        }
+        match self.recovery.next_page(self.store.as_ref()) {
+            Ok(page) => {
+                for run_id in page {
+                    self.survey(run_id);
+                }
+            }
+            Err(_) => self.retry_later(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Driving the kernel: what its thread does in production.
+
+use adjourn_core::Survey;
+use adjourn_runtime::{Answer, Effect};
+
+use super::{EPOCH_MILLIS, From, Inside, Simulation, Ticket, Todo, finish};
+use crate::bug::Bug;
+use crate::report::{Step, Violation, ensure};
+
+/// Ticks in a row, at one moment, after which the kernel is taken never to rest: a page of deadlines or of a sweep is
+/// one tick, and no seed has twenty of them.
+const TICKS_MAX: u32 = 200;
+
+impl Simulation {
+    /// Drives the kernel until it rests.
+    pub(super) fn pump(&mut self) -> Step {
+        for _ in 0..TICKS_MAX {
+            self.submit()?;
+            self.tell()?;
+            let now = self.now();
+            let Some(kernel) = &mut self.kernel else { return Ok(()) };
+            match kernel.next_tick() {
+                Some(at) if at <= now && self.plan.bug != Some(Bug::LosesTimers) => {
+                    let is_early = self.plan.bug == Some(Bug::FiresEarly);
+                    kernel.tick(if is_early { now.plus_seconds(20) } else { now });
+                    self.watch.saw_time(now);
+                }
+                Some(_) | None => return self.rest(),
+            }
+        }
+        Err(Violation::new("the kernel comes to rest", format!("it was ticked {TICKS_MAX} times in a row"))
+            .into())
+    }
+
+    fn tell(&mut self) -> Step {
+        let Some(kernel) = &mut self.kernel else { return Ok(()) };
+        let (answers, effects) = (kernel.take_answers(), kernel.take_effects());
+        for (number, answer) in answers {
+            let ticket = self.outstanding.remove(&number);
+            let ticket = ticket.ok_or_else(|| {
+                Violation::new("a request is answered once", format!("request {number} is answered again"))
+            })?;
+            self.answered(&ticket, answer)?;
+            self.boundary("crash after an answer")?;
+        }
+        for effect in effects {
+            self.carry_out(effect)?;
+            self.boundary("crash after an effect")?;
+        }
+        Ok(())
+    }
+
+    fn answered(&mut self, ticket: &Ticket, answer: Answer) -> Step {
+        self.log(|| {
+            let told = match &answer {
+                Ok(accepted) => format!("ok, {} with {:?}", accepted.run.status(), accepted.events),
+                Err(denied) => denied.to_string(),
+            };
+            format!("  {:?} of {} by {:?}: {told}", ticket.command, ticket.run_id, ticket.from)
+        });
+        if let Ok(accepted) = &answer {
+            self.watch.is_durable(
+                self.disk.durable().as_ref(),
+                &accepted.run,
+                "an answer is told when it is durable",
+            )?;
+        }
+        match &ticket.from {
+            From::Creator(index) => self.created(*index, ticket, answer)?,
+            From::Person(reaction) => self.reacted(reaction.as_ref().clone(), ticket, answer)?,
+            From::Turn(turn) => self.turn_answered(*turn, ticket, answer)?,
+            From::Process => self.process_answered(ticket, &answer),
+        }
+        Ok(())
+    }
+
+    pub(super) fn carry_out(&mut self, effect: Effect) -> Step {
+        self.log(|| match &effect {
+            Effect::StartTurn(run) => format!("  start turn {} of {}", run.turn(), run.id()),
+            Effect::StopTurn { run_id, turn, cause } => format!("  stop turn {turn} of {run_id}: {cause:?}"),
+            Effect::Survey(run) => format!("  survey {} ({})", run.id(), run.status()),
+        });
+        match effect {
+            Effect::StartTurn(run) => {
+                self.watch.is_durable(
+                    self.disk.durable().as_ref(),
+                    &run,
+                    "a turn is started when its start is durable",
+                )?;
+                match self.plan.bug {
+                    Some(Bug::NeverStarts) if self.random.once_in(3) => return Ok(()),
+                    Some(Bug::StartsTwice) if self.random.once_in(3) => self.start_turn(&run)?,
+                    _ => {}
+                }
+                self.start_turn(&run)
+            }
+            Effect::StopTurn { run_id, turn, cause } => self.stop_wanted(run_id, turn, cause),
+            Effect::Survey(run) => {
+                self.counts.add("surveys");
+                self.watch.survey_began(run.id());
+                let survey = self.draw_survey();
+                let delay = self.draw_delay(200);
+                self.inside(delay, Inside::Surveyed(run.id(), survey));
+                Ok(())
+            }
+        }
+    }
+
+    fn draw_survey(&mut self) -> Survey {
+        if self.is_calm || self.plan.faults.survey == 0 || !self.random.once_in(self.plan.faults.survey) {
+            return Survey::INTACT;
+        }
+        self.counts.add("fault: a restart finds something missing");
+        let lost = self.random.below(3);
+        Survey { engine: lost != 0, workspace: lost != 1, handle: lost != 2 }
+    }
+
+    /// What holds whenever the kernel rests, and when it wants to be woken.
+    fn rest(&mut self) -> Step {
+        self.check_rest()?;
+        let Some(kernel) = &self.kernel else { return Ok(()) };
+        if let Some(at) = kernel.next_tick().filter(|_| self.plan.bug != Some(Bug::LosesTimers)) {
+            let at_ms = (at.millis() - EPOCH_MILLIS - self.clock_ahead_ms).max(self.time_ms + 1);
+            if self.wakes_at_ms.is_none_or(|other| at_ms < other) {
+                self.wakes_at_ms = Some(at_ms);
+                self.later(at_ms - self.time_ms, Todo::Wake);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_rest(&mut self) -> Result<(), Violation> {
+        let Some(kernel) = &self.kernel else { return Ok(()) };
+        let time_ms = self.time_ms;
+        self.watch.always(kernel, &self.engines)?;
+        if !kernel.is_committing() && kernel.open_len() == 0 {
+            self.watch.at_rest(kernel, &self.mirror, &self.engines, time_ms)?;
+        }
+        ensure(self.steps < finish::STEPS_MAX, "a simulation comes to its end", || {
+            format!("{} steps were not enough", finish::STEPS_MAX)
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! What happens, and who asked for it.
+
+use adjourn_core::{Command, ExecutionId, Process, RunId, Survey};
+use adjourn_runtime::StopCause;
+
+use crate::client::Reaction;
+
+/// Something that happens at a moment of virtual time.
+#[derive(Debug, Clone)]
+pub(crate) enum Todo {
+    /// Somebody wants the run of this plan.
+    Create(usize),
+    /// A person does something.
+    React(Reaction),
+    /// Faults stop.
+    Calm,
+    /// Whoever waits is answered, and whatever hangs is canceled.
+    Tidy,
+    /// The kernel wanted to be woken.
+    Wake,
+    /// The process comes up again.
+    Restart,
+    /// Something inside of the process that a crash ends.
+    Inside(Inside),
+}
+
+/// What a crash forgets.
+#[derive(Debug, Clone)]
+pub(crate) enum Inside {
+    /// The batch is written.
+    Written,
+    /// The batch is synced, or not.
+    Synced,
+    /// The turn goes on with its next act.
+    Turn(RunId, u32),
+    /// The turn is stopped.
+    StopTurn(RunId, u32, StopCause),
+    /// The process that stays dies by itself.
+    ProcessDies(RunId, Process),
+    /// A call has its effect, if it has one.
+    CallLands(RunId, u32, ExecutionId),
+    /// The surroundings of a run were looked at.
+    Surveyed(RunId, Survey),
+    /// A request that failed is sent again.
+    Again(Box<Ticket>),
+}
+
+/// Who asked what.
+#[derive(Debug, Clone)]
+pub(crate) struct Ticket {
+    pub(crate) run_id: RunId,
+    pub(crate) command: Command,
+    pub(crate) from: From,
+}
+
+/// Who gets an answer.
+#[derive(Debug, Clone)]
+pub(crate) enum From {
+    /// Whoever wants the run of this plan.
+    Creator(usize),
+    /// A person, who did this.
+    Person(Box<Reaction>),
+    /// The driver of this turn.
+    Turn(u32),
+    /// Whoever watches the process that stays.
+    Process,
+}

@@ -1,0 +1,390 @@
+//! What the simulator found in the kernel, each as the shortest way there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use adjourn_core::{
+    Command, Create, Evidence, ExecutionMode, Observation, Process, Profile, RunId, RunSpec, RunStatus,
+    Strict, Survey, Timestamp, TurnEnd,
+};
+use adjourn_runtime::{Answer, Denied, Effect, Kernel, Slots, StopCause};
+use adjourn_sim::{FlakyStore, MemoryStore};
+use adjourn_store::{Error, Request, Store};
+
+/// A kernel, its store, and the time, in seconds.
+struct Desk {
+    memory: Arc<MemoryStore>,
+    store: Arc<FlakyStore>,
+    kernel: Kernel<&'static str>,
+    slots: Slots,
+    seconds: i64,
+}
+
+/// A run that waits for nobody and asks for nothing.
+fn plain() -> RunSpec {
+    RunSpec::new("exec", ExecutionMode::Interactive)
+}
+
+fn run_id(n: u128) -> RunId {
+    RunId::from_bits(n)
+}
+
+fn one_slot() -> Slots {
+    Slots { total: 1, ..Slots::default() }
+}
+
+fn asks() -> TurnEnd {
+    TurnEnd::Completed(Box::new(Evidence::read(r#"{"ask_user": {"prompt": "Why?"}}"#, None)))
+}
+
+fn done() -> TurnEnd {
+    TurnEnd::Completed(Box::new(Evidence::read(r#"{"__SKILL_DONE__": true, "n": 1}"#, None)))
+}
+
+fn full() -> Error {
+    Error::Failed { doing: "commit", problem: "the disk is full".to_owned() }
+}
+
+impl Desk {
+    fn new(slots: Slots) -> Self {
+        Self::over(Arc::new(MemoryStore::new()), slots)
+    }
+
+    fn over(memory: Arc<MemoryStore>, slots: Slots) -> Self {
+        let store = Arc::new(FlakyStore::new(memory.clone()));
+        // Nothing is kept in memory that is durable: what can be loaded is.
+        let kernel = Kernel::with_warm_max(store.clone(), slots.clone(), Timestamp::default(), 0).unwrap();
+        Self { memory, store, kernel, slots, seconds: 0 }
+    }
+
+    /// Everything stops, and starts again.
+    fn restart(self) -> Self {
+        let mut desk = Self::over(self.memory, self.slots);
+        desk.passes(self.seconds);
+        desk
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.seconds * 1000)
+    }
+
+    fn asks(&mut self, run_id: RunId, command: Command) {
+        let at = self.now();
+        self.kernel.ask(Request { run_id, command, at, ticket: "asked" });
+    }
+
+    fn creates(&mut self, n: u128, spec: RunSpec) {
+        self.asks(run_id(n), Command::Create(Create { spec, key: None }));
+    }
+
+    fn ends(&mut self, n: u128, end: TurnEnd) {
+        let turn = self.run(n).unwrap().turn();
+        let observations = vec![Observation::Handle("handle".to_owned())];
+        self.asks(run_id(n), Command::EndTurn { turn, observations, end });
+    }
+
+    /// Commits until nothing is left to commit.
+    fn commits(&mut self) {
+        while let Some(items) = self.kernel.submit() {
+            let outcome = self.memory.commit(&items);
+            self.kernel.settle(outcome);
+        }
+    }
+
+    fn fails_to_commit(&mut self) {
+        assert!(self.kernel.submit().is_some(), "there is something to commit");
+        self.kernel.settle(Err(full()));
+    }
+
+    /// Time passes, and the kernel is told as long as it wants to be.
+    fn passes(&mut self, seconds: i64) {
+        self.seconds += seconds;
+        let now = self.now();
+        for _ in 0..100 {
+            if self.kernel.next_tick().is_none_or(|at| at > now) {
+                return;
+            }
+            self.kernel.tick(now);
+            self.commits();
+        }
+        panic!("the kernel does not come to rest");
+    }
+
+    fn effects(&mut self) -> Vec<String> {
+        let told = |effect: Effect| match effect {
+            Effect::StartTurn(run) => format!("start {}", run.id().bits()),
+            Effect::StopTurn { run_id, cause: StopCause::Ending, .. } => format!("end {}", run_id.bits()),
+            Effect::StopTurn { run_id, cause: StopCause::TimedOut, .. } => format!("stop {}", run_id.bits()),
+            Effect::Survey(run) => format!("survey {}", run.id().bits()),
+        };
+        self.kernel.take_effects().into_iter().map(told).collect()
+    }
+
+    fn run(&self, n: u128) -> Option<adjourn_core::Run> {
+        adjourn_store::decider::load(self.memory.as_ref(), run_id(n)).unwrap()
+    }
+
+    fn status(&self, n: u128) -> RunStatus {
+        self.run(n).unwrap().status()
+    }
+
+    fn answers(&mut self) -> Vec<Answer> {
+        self.kernel.take_answers().into_iter().map(|(_, answer)| answer).collect()
+    }
+}
+
+#[test]
+fn a_question_that_is_durable_only_after_its_deadline_expires_all_the_same() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, RunSpec { strict: Strict::Off, session_timeout_sec: 5, ..plain() });
+    desk.commits();
+    desk.ends(1, asks());
+    let items = desk.kernel.submit().unwrap();
+    desk.seconds += 10;
+    // Whoever looks now does not find the question.
+    desk.kernel.tick(desk.now());
+    let outcome = desk.memory.commit(&items);
+    desk.kernel.settle(outcome);
+    desk.passes(0);
+    assert_eq!(desk.status(1), RunStatus::Running, "the auto decision opened the next turn");
+}
+
+#[test]
+fn a_turn_whose_start_took_long_to_commit_has_its_time_and_no_more() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, RunSpec { hard_timeout_sec: Some(30), ..plain() });
+    let items = desk.kernel.submit().unwrap();
+    desk.seconds += 60;
+    desk.kernel.tick(desk.now());
+    assert_eq!(desk.effects(), [""; 0], "what did not begin is not stopped");
+    let outcome = desk.memory.commit(&items);
+    desk.kernel.settle(outcome);
+    assert_eq!(desk.effects(), ["start 1"]);
+    desk.passes(29);
+    assert_eq!(desk.effects(), [""; 0]);
+    desk.passes(1);
+    assert_eq!(desk.effects(), ["stop 1"]);
+}
+
+#[test]
+fn a_slot_whose_release_was_not_committed_is_not_given_away() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, plain());
+    desk.commits();
+    desk.ends(1, done());
+    let _items = desk.kernel.submit().unwrap();
+    desk.creates(2, plain());
+    desk.kernel.settle(Err(full()));
+    desk.commits();
+    assert_eq!((desk.status(1), desk.status(2)), (RunStatus::Running, RunStatus::Queued));
+    assert_eq!(desk.effects(), ["start 1"]);
+    desk.ends(1, done());
+    desk.commits();
+    assert_eq!((desk.status(1), desk.status(2)), (RunStatus::Succeeded, RunStatus::Running));
+}
+
+#[test]
+fn a_full_disk_costs_nobody_the_place_in_the_queue() {
+    let mut desk = Desk::new(one_slot());
+    for n in 1..=3 {
+        desk.creates(n, plain());
+        desk.commits();
+    }
+    desk.ends(1, done());
+    desk.fails_to_commit();
+    desk.creates(4, plain());
+    desk.commits();
+    desk.ends(1, done());
+    desk.passes(2);
+    desk.commits();
+    let running: Vec<_> = (2..=4).filter(|n| desk.status(*n) == RunStatus::Running).collect();
+    assert_eq!(running, [2]);
+}
+
+#[test]
+fn after_a_restart_the_queue_stands_as_it_stood_and_as_full() {
+    let mut desk = Desk::new(Slots { queue_max: 2, ..one_slot() });
+    for n in 1..=3 {
+        desk.creates(n, plain());
+        desk.commits();
+        desk.passes(1);
+    }
+    desk.ends(1, done());
+    desk.commits();
+    desk.creates(4, plain());
+    desk.commits();
+    assert_eq!(desk.status(2), RunStatus::Running);
+
+    let mut desk = desk.restart();
+    assert_eq!(desk.effects(), ["survey 2"]);
+    desk.kernel.surveyed(run_id(2), Survey::INTACT);
+    desk.commits();
+    // Run 2 goes to the end of the queue; the slot is kept for the first while it is looked at, and for nobody else.
+    assert_eq!(desk.effects(), ["survey 3"]);
+    assert_eq!(desk.kernel.slots().waiting(), 3);
+    desk.creates(5, plain());
+    assert!(matches!(desk.answers().as_slice(), [Err(Denied::QueueFull { waiting: 3, queue_max: 2 })]));
+    desk.kernel.surveyed(run_id(3), Survey::INTACT);
+    desk.commits();
+    assert_eq!(desk.effects(), ["start 3"]);
+    desk.ends(3, done());
+    desk.commits();
+    assert_eq!(desk.effects(), ["survey 4"]);
+}
+
+#[test]
+fn a_run_that_could_not_be_put_right_is_put_right_later() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, plain());
+    desk.commits();
+    let mut desk = desk.restart();
+    desk.kernel.surveyed(run_id(1), Survey::INTACT);
+    desk.fails_to_commit();
+    // What is asked meanwhile waits.
+    desk.asks(run_id(1), Command::Cancel(adjourn_core::By::USER));
+    desk.commits();
+    assert_eq!(desk.status(1), RunStatus::Running);
+    desk.passes(1);
+    assert_eq!(desk.status(1), RunStatus::Canceled);
+    assert!(matches!(desk.answers().as_slice(), [Ok(_)]));
+}
+
+#[test]
+fn a_run_that_cannot_be_read_after_a_restart_is_looked_at_later() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, plain());
+    desk.commits();
+    let mut desk = Desk::over(desk.memory, desk.slots);
+    // The page of running runs can be read, and the run cannot.
+    desk.store.fail_reads_after(1, 1);
+    desk.passes(0);
+    assert_eq!(desk.effects(), [""; 0]);
+    desk.passes(1);
+    assert_eq!(desk.effects(), ["survey 1"]);
+    desk.kernel.surveyed(run_id(1), Survey::INTACT);
+    desk.commits();
+    assert_eq!(desk.effects(), ["start 1"]);
+}
+
+#[test]
+fn a_run_that_cannot_be_read_when_it_is_put_right_is_put_right_before_it_starts() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, plain());
+    desk.commits();
+    let mut desk = desk.restart();
+    desk.effects();
+    desk.store.fail_reads_after(0, 1);
+    desk.kernel.surveyed(run_id(1), Survey::INTACT);
+    desk.commits();
+    assert_eq!(desk.effects(), [""; 0]);
+    desk.passes(1);
+    assert_eq!(desk.effects(), ["start 1"]);
+    assert_eq!(desk.run(1).unwrap().turn(), 2, "it was put right once");
+}
+
+#[test]
+fn whoever_could_not_be_read_when_its_slot_was_free_starts_later_and_first() {
+    let mut desk = Desk::new(one_slot());
+    for n in 1..=3 {
+        desk.creates(n, plain());
+        desk.commits();
+    }
+    desk.effects();
+    let end = Command::EndTurn { turn: 1, observations: Vec::new(), end: done() };
+    // The first read is the state of the run that ends, the second the one of the run that is next.
+    desk.store.fail_reads_after(1, 1);
+    desk.asks(run_id(1), end);
+    desk.commits();
+    assert_eq!(desk.effects(), [""; 0]);
+    desk.passes(1);
+    assert_eq!(desk.effects(), ["start 2"]);
+}
+
+#[test]
+fn a_survey_counts_once() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, plain());
+    desk.commits();
+    let mut desk = desk.restart();
+    for _ in 0..2 {
+        desk.kernel.surveyed(run_id(1), Survey::INTACT);
+        desk.commits();
+    }
+    assert_eq!(desk.effects(), ["survey 1", "start 1"]);
+    assert_eq!(desk.run(1).unwrap().turn(), 2);
+}
+
+#[test]
+fn time_does_not_go_back_in_the_journal() {
+    let mut desk = Desk::new(one_slot());
+    desk.seconds = 100;
+    desk.creates(1, plain());
+    desk.commits();
+    desk.seconds = 40;
+    desk.creates(2, plain());
+    desk.commits();
+    assert_eq!(desk.run(2).unwrap().created_at(), Timestamp::from_millis(100_000));
+}
+
+#[test]
+fn whoever_finds_no_slot_of_its_engine_needs_a_place_in_the_queue() {
+    let engine = BTreeMap::from([("exec".to_owned(), 1)]);
+    let mut desk = Desk::new(Slots { total: 2, engine, queue_max: 0 });
+    desk.creates(1, plain());
+    desk.creates(2, plain());
+    desk.creates(3, RunSpec::new("acp", ExecutionMode::Auto));
+    desk.commits();
+    let answers: Vec<_> = desk.answers().iter().map(Result::is_ok).collect();
+    assert_eq!(answers, [false, true, true]);
+}
+
+#[test]
+fn a_sticky_run_that_loses_its_process_while_it_is_held_up_waits_for_a_slot() {
+    let mut desk = Desk::new(one_slot());
+    let process = Process { pid: 7, started: 1 };
+    desk.creates(1, RunSpec { profile: Profile::StickyProcess, ..plain() });
+    desk.commits();
+    let observations = vec![Observation::Process(process)];
+    desk.asks(run_id(1), Command::Observe { turn: 1, observations });
+    desk.ends(1, asks());
+    desk.commits();
+    desk.creates(2, plain());
+    desk.commits();
+    // The disk is full when the answer comes: it is recorded, and its turn does not start.
+    desk.asks(run_id(1), reply());
+    desk.fails_to_commit();
+    desk.asks(run_id(1), reply());
+    desk.asks(run_id(1), Command::ReportProcessEnded { process, loadable: true });
+    desk.commits();
+    desk.passes(1);
+    assert!(desk.kernel.slots().held() <= 1);
+    let running = (1..=2).filter(|n| desk.status(*n) == RunStatus::Running).count();
+    assert_eq!(running, 1);
+}
+
+fn reply() -> Command {
+    Command::Reply(adjourn_core::Reply {
+        interaction_id: adjourn_core::InteractionId(1),
+        response: serde_json::json!("because"),
+        action: None,
+        by: adjourn_core::By::USER,
+        key: None,
+        edited_id: adjourn_core::ExecutionId::from_bits(1),
+    })
+}
+
+#[test]
+fn a_kernel_whose_journal_does_not_answer_waits_a_second_and_not_less() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, RunSpec { strict: Strict::Off, session_timeout_sec: 5, ..plain() });
+    desk.commits();
+    desk.ends(1, asks());
+    desk.commits();
+    desk.seconds += 5;
+    desk.store.fail_reads_after(0, 1);
+    desk.kernel.tick(desk.now());
+    assert_eq!(desk.kernel.next_tick(), Some(Timestamp::from_millis(6000)));
+    desk.passes(1);
+    let run = desk.run(1).unwrap();
+    assert!(run.interactions()[0].resolution.is_some(), "the question expired");
+}
