@@ -1,4 +1,4 @@
-//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|recordings|torture|ci`.
+//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|recordings|sim|torture|ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -15,6 +15,7 @@ mod metadata;
 mod purity;
 mod recordings;
 mod repo;
+mod sim;
 mod test;
 #[cfg(test)]
 mod tidy;
@@ -43,6 +44,8 @@ enum Verb {
     Ledger(ledger::Options),
     /// Install the real agents that the tests drive, and say where they are
     Agents(agents::Options),
+    /// Run the simulator for as long as asked, or one seed again
+    Sim(sim::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
     /// Record the runs that the example skills carry again, with real agents and a scripted model
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Verb::Bench(options) => bench::run(&options),
         Verb::Ledger(options) => ledger::run(&options),
         Verb::Agents(options) => agents::run(&options),
+        Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
         Verb::Recordings(options) => recordings::run(&options),
         Verb::Ci => ci::run(),
