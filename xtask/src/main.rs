@@ -1,4 +1,4 @@
-//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|recordings|torture|ci`.
+//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|recordings|sim|torture|ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -44,10 +44,10 @@ enum Verb {
     Ledger(ledger::Options),
     /// Install the real agents that the tests drive, and say where they are
     Agents(agents::Options),
+    /// Run the simulator for as long as asked, or one seed again
+    Sim(sim::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
-    /// Run the simulator: --seeds N [--from S] [--minutes M], or --seed S --trace
-    Sim(sim::Options),
     /// Record the runs that the example skills carry again, with real agents and a scripted model
     Recordings(recordings::Options),
     /// Run all that a change has to pass
@@ -61,8 +61,8 @@ fn main() -> ExitCode {
         Verb::Bench(options) => bench::run(&options),
         Verb::Ledger(options) => ledger::run(&options),
         Verb::Agents(options) => agents::run(&options),
-        Verb::Torture(options) => torture::run(&options),
         Verb::Sim(options) => sim::run(&options),
+        Verb::Torture(options) => torture::run(&options),
         Verb::Recordings(options) => recordings::run(&options),
         Verb::Ci => ci::run(),
     };

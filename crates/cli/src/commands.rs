@@ -11,6 +11,7 @@ mod ps;
 mod reply;
 mod rerun;
 mod run;
+mod serve;
 mod show;
 mod skills;
 mod statechart;
@@ -51,6 +52,7 @@ enum Command {
     Rerun(rerun::Rerun),
     Events(events::Events),
     Files(files::Files),
+    Serve(serve::Serve),
     Engines(engines::Engines),
     Skills(skills::Skills),
     Prune(prune::Prune),
@@ -101,6 +103,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Rerun(command) => drive(command.run(&global)),
         Command::Events(command) => command.run(&global),
         Command::Files(command) => command.run(&global),
+        Command::Serve(command) => drive(command.run(&global)),
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),

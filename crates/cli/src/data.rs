@@ -90,7 +90,7 @@ impl Global {
 fn owned(error: Error) -> anyhow::Error {
     match error {
         Error::Owned { .. } => anyhow!(
-            "{error}\nwait until it is done, or use another with --data; to talk to one that is at work comes with the server"
+            "{error}\nwait until it is done, or use another with --data; if it is `adjourn serve`, talk to it over HTTP"
         ),
         error => error.into(),
     }

@@ -84,6 +84,10 @@ fn attempt(plan: &Plan, is_logged: bool) -> (Result<Outcome, Box<Failure>>, Vec<
 
 fn failure(plan: &Plan, step: u64, violation: Violation, log: Vec<String>) -> Box<Failure> {
     let medium = if plan.medium == Medium::Sqlite { " --sqlite" } else { "" };
-    let replay = format!("cargo run -p adjourn-sim -- --seed {}{medium} --trace", plan.seed);
+    let replay = if plan.is_seeded() {
+        format!("cargo run -p adjourn-sim -- --seed {}{medium} --trace", plan.seed)
+    } else {
+        "the test that made this plan".to_owned()
+    };
     Box::new(Failure { replay, step, violation, log })
 }

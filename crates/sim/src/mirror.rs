@@ -111,14 +111,16 @@ impl Mirror {
                 self.approved.extend(subject.and_then(Subject::execution_id));
             }
             Event::TurnStarted { answers, reason, .. } => {
-                if *reason == TurnReason::GoOn {
-                    // The turn that was cut off may not have seen its answers.
-                    for interaction in run.turn_answers() {
-                        self.given.remove(&(run_id, interaction.interaction_id));
-                    }
-                }
+                let goes_on = *reason == TurnReason::GoOn;
+                let before: Vec<_> = run.turn_answers().map(|answer| answer.interaction_id).collect();
+                let keeps_all = before.iter().all(|id| answers.contains(id));
+                ensure(!goes_on || keeps_all, "a turn that goes on is given its answers again", || {
+                    format!("{run_id} was given {before:?}: {event:?}")
+                })?;
                 for id in answers {
-                    ensure(self.given.insert((run_id, *id)), "an answer is given to one turn", || {
+                    let is_new = self.given.insert((run_id, *id));
+                    let is_again = goes_on && before.contains(id);
+                    ensure(is_new || is_again, "an answer is given to one turn", || {
                         format!("answer {id} of {run_id} is given to another turn: {event:?}")
                     })?;
                 }

@@ -38,6 +38,11 @@ impl Plan {
             bug: None,
         }
     }
+
+    /// Whether the seed alone says what happens.
+    pub(crate) fn is_seeded(&self) -> bool {
+        self.crashes.0.is_empty() && self.bug.is_none() && self.calm_at_ms == BUSY_MS
+    }
 }
 
 fn small(random: &mut Random, end: u64) -> usize {

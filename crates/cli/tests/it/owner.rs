@@ -38,7 +38,7 @@ fn a_second_owner_is_refused_and_readers_are_not() {
         assert_eq!(said.code, Some(5), "{said:?}");
         let owner = format!("error: .adjourn is in use by process {} (adjourn run) since ", child.id());
         assert!(said.stderr.starts_with(&owner), "{}", said.stderr);
-        assert!(said.stderr.contains("comes with the server"), "{}", said.stderr);
+        assert!(said.stderr.contains("talk to it over HTTP"), "{}", said.stderr);
     }
     for arguments in [&["show", &run][..], &["inbox"], &["events", &run], &["files", &run]] {
         assert_eq!(world.says(arguments).code, Some(0), "{arguments:?}");

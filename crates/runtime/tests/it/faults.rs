@@ -149,7 +149,6 @@ fn a_turn_whose_start_could_not_be_written_down_starts_later() {
 }
 
 #[test]
-#[ignore = "the kernel does not do this yet"]
 fn a_recovery_that_could_not_be_written_down_is_tried_again() {
     let mut bench = Bench::running();
     bench.restarts();
@@ -176,7 +175,6 @@ fn an_expiry_that_could_not_be_written_down_is_tried_again() {
 }
 
 #[test]
-#[ignore = "the kernel does not do this yet"]
 fn a_deadline_that_comes_while_its_question_is_written_down_counts() {
     let mut bench = Bench::running();
     bench.asks(ends_with_question());

@@ -122,7 +122,6 @@ fn an_engine_has_no_more_turns_at_once_than_it_may() {
 }
 
 #[test]
-#[ignore = "the kernel does not do this yet"]
 fn a_restart_keeps_the_order_of_the_queue() {
     let stage = Stage::with_slots(1);
     let first = stage.start(json!({}));

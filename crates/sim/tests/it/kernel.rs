@@ -1,7 +1,5 @@
 //! What the simulator found in the kernel, each as the shortest way there.
 
-#![allow(clippy::unwrap_used, reason = "what cannot go on has failed its test")]
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

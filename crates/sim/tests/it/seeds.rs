@@ -22,7 +22,47 @@ fn assert_worth_it(counts: &Counts) {
     assert!(missed.is_empty(), "{missed:#?}\n{counts}");
 }
 
-const FLOORS: &[(&str, u64)] = &[("crashes", 1)];
+const FLOORS: &[(&str, u64)] = &[
+    ("commits", 25_000),
+    ("crash after an answer", 200),
+    ("crash after an effect", 100),
+    ("crash before a batch is taken", 200),
+    ("crash before a batch is written", 200),
+    ("crash before anybody is told", 200),
+    ("crash between a call and its result", 8),
+    ("crash between sync and settle", 200),
+    ("crash between write and sync", 200),
+    ("creations refused for a full queue", 250),
+    ("fault: a commit fails at once", 600),
+    ("fault: a process that stays dies", 50),
+    ("fault: a restart finds something missing", 100),
+    ("fault: a sync fails", 600),
+    ("fault: a turn vanishes", 250),
+    ("fault: reads fail", 700),
+    ("fault: the clock is set back", 400),
+    ("fault: the clock is set forward", 400),
+    ("irreversible effects", 500),
+    ("questions that expired", 250),
+    ("repairs", 500),
+    ("replies accepted", 1500),
+    ("replies refused", 900),
+    ("runs that failed", 1000),
+    ("runs that succeeded", 1200),
+    ("runs that were canceled", 400),
+    ("stops of runs that have to end", 600),
+    ("stops of turns that took too long", 600),
+    // Every edge of the run's table is taken.
+    ("interaction.auto_decide.timeout", 500),
+    ("interaction.reply.accepted", 1200),
+    ("interaction.wait.timeout", 8),
+    ("process.lost", 4),
+    ("restart.needs_input", 40),
+    ("restart.preserve_waiting", 400),
+    ("restart.reconcile_failed", 200),
+    ("restart.requeued", 1200),
+    ("turn.needs_input", 1500),
+    ("turn.started", 6000),
+];
 
 #[test]
 fn the_first_thousand_seeds_find_nothing_and_try_everything() {

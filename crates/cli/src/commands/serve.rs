@@ -1,0 +1,47 @@
+//! `adjourn serve`: the data directory over HTTP.
+
+use std::net::SocketAddr;
+
+use adjourn_server::{LISTEN_DEFAULT, Options};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::data::Global;
+use crate::exit::Exit;
+
+/// Own the data directory and serve it over HTTP, until it is told to stop
+///
+/// Listens on a port of this machine and on the socket `adjourn.sock` in the data directory. Runs that were started go on,
+/// and what a restart left behind is taken up. Ctrl-C or SIGTERM ends it; turns that are going on then are taken up by the
+/// next owner.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Serve {
+    /// The address to listen on; only addresses of this machine itself
+    #[arg(long, value_name = "ADDR", default_value_t = LISTEN_DEFAULT)]
+    listen: SocketAddr,
+}
+
+impl Serve {
+    pub(crate) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        let options =
+            Options { data_dir: global.data.clone(), config: global.config()?, listen: self.listen };
+        let shutdown = CancellationToken::new();
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::spawn({
+            let shutdown = shutdown.clone();
+            async move {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                shutdown.cancel();
+            }
+        });
+        adjourn_server::run(options, shutdown, |address| {
+            anstream::eprintln!("listening on http://{address}");
+        })
+        .await?;
+        Ok(Exit::Done)
+    }
+}

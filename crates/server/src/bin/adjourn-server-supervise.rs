@@ -1,0 +1,7 @@
+//! The supervisor alone. See [`adjourn_engine::supervisor`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    adjourn_engine::supervisor::main(std::env::args_os().skip(1))
+}

@@ -1,0 +1,70 @@
+//! Reads what clients send.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use serde_json::Value;
+
+use crate::problem::Problem;
+
+/// Bytes of a body. A request may hold 256 KiB of prompt and 512 KiB each of input and parameters, and JSON may write a
+/// character in twice its bytes.
+pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How long a client may take to send its body: on a machine's own port it needs a blink.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
+
+/// Bytes of an idempotency key: it is kept for as long as the run. A UUID has 36.
+const KEY_BYTES_MAX: usize = 255;
+
+/// A body that is JSON.
+pub(crate) struct Json(pub(crate) Value);
+
+impl<S: Send + Sync> FromRequest<S> for Json {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        check_type(request.headers())?;
+        let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
+        let bytes = bytes
+            .map_err(|_| {
+                let detail = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
+                Problem::new(StatusCode::REQUEST_TIMEOUT, "BODY_TOO_SLOW", detail)
+            })?
+            .map_err(|rejection| match rejection.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => {
+                    let detail = format!("a body has at most {BODY_BYTES_MAX} bytes");
+                    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", detail)
+                }
+                _ => Problem::bad_request("the body could not be read to its end"),
+            })?;
+        // The message of the parser says where: `… at line 3 column 14`.
+        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
+            Problem::new(StatusCode::BAD_REQUEST, "BAD_JSON", format!("the body is not JSON: {error}"))
+        })
+    }
+}
+
+/// A client that says nothing about its body may mean JSON; one that says something else does not.
+fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let Some(given) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    let kind = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let detail = format!("`{kind}` is not taken here: send `application/json`");
+    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "NOT_JSON", detail))
+}
+
+/// The idempotency key of a request.
+pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
+    match key.to_str() {
+        Ok(key) if (1..=KEY_BYTES_MAX).contains(&key.len()) => Ok(Some(key.to_owned())),
+        Ok(_) | Err(_) => Err(Problem::bad_request(format!(
+            "`Idempotency-Key` should have 1 to {KEY_BYTES_MAX} printable ASCII characters"
+        ))),
+    }
+}

@@ -1,0 +1,138 @@
+//! Connections that cost a bounded amount, for a bounded time.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::serve::Listener;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Sleep, sleep};
+
+/// Connections of one door. Whoever comes then waits in the queue of the system.
+///
+/// Each holds a page at most, so this is about the 100 MB that a small machine can spare; browsers open six.
+const CONNECTIONS_MAX: usize = 1024;
+
+/// How long a client may take nothing of what it is sent before it is let go. A stream can be taken up again where it
+/// was cut, so this costs nobody more than a new connection.
+const WRITE_WITHIN: Duration = Duration::from_secs(30);
+
+/// A listener that accepts no more connections than may be.
+pub(crate) struct Bounded<L> {
+    listener: L,
+    places: Arc<Semaphore>,
+}
+
+impl<L> Bounded<L> {
+    pub(crate) fn new(listener: L) -> Self {
+        Self { listener, places: Arc::new(Semaphore::new(CONNECTIONS_MAX)) }
+    }
+}
+
+impl<L: Listener> Listener for Bounded<L> {
+    type Io = Connection<L::Io>;
+    type Addr = L::Addr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        let place = self.places.clone().acquire_owned().await.ok();
+        let (io, address) = self.listener.accept().await;
+        (Connection { io, write_within: WRITE_WITHIN, blocked: None, _place: place }, address)
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        self.listener.local_addr()
+    }
+}
+
+/// A connection that fails when its client takes nothing for too long.
+pub(crate) struct Connection<S> {
+    io: S,
+    write_within: Duration,
+    /// Since the client stopped to take anything.
+    blocked: Option<Pin<Box<Sleep>>>,
+    /// Given back with the end of the connection.
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl<S> Connection<S> {
+    /// What a write came to, unless the client has been taking nothing for too long.
+    fn within(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.blocked = None;
+            return written;
+        }
+        let write_within = self.write_within;
+        let blocked = self.blocked.get_or_insert_with(|| Box::pin(sleep(write_within)));
+        ready!(blocked.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing")))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write(cx, bytes);
+        self.within(cx, written)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, parts);
+        self.within(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::Connection;
+
+    #[tokio::test]
+    async fn a_client_that_takes_nothing_is_let_go_and_a_slow_one_is_not() {
+        let (io, mut client) = duplex(8);
+        let write_within = Duration::from_millis(200);
+        let mut connection = Connection { io, write_within, blocked: None, _place: None };
+        let slow = async {
+            let mut byte = [0];
+            for _ in 0..20 {
+                client.read_exact(&mut byte).await.unwrap();
+                tokio::time::sleep(write_within / 10).await;
+            }
+        };
+        let (written, ()) = tokio::join!(connection.write_all(&[7; 28]), slow);
+        written.unwrap();
+        assert_eq!(connection.write_all(b"more").await.unwrap_err().kind(), ErrorKind::TimedOut);
+    }
+}

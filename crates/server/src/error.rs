@@ -1,0 +1,38 @@
+//! Why there is no server.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address could be reached by others, and nothing would ask them who they are.
+    #[error(
+        "{0} can be reached from other machines, and this version has no tokens: listen on 127.0.0.1 or [::1]"
+    )]
+    NotLoopback(SocketAddr),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Address {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The socket in the data directory cannot be made.
+    #[error("cannot make the socket {}: {source}", path.display())]
+    Socket {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The data directory cannot be opened.
+    #[error(transparent)]
+    Store(#[from] adjourn_store::Error),
+    /// A listener stopped to work.
+    #[error("the server stopped: {0}")]
+    Stopped(#[from] io::Error),
+}

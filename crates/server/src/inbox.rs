@@ -1,0 +1,71 @@
+//! Everything that waits for a person.
+
+use adjourn_core::{InteractionId, InteractionView, OpenInteraction, RunId, Timestamp};
+use adjourn_runtime::Service;
+use adjourn_store::OpenCursor;
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+
+use crate::pages::{Page, limit};
+use crate::problem::Problem;
+use crate::query::Parameters;
+use crate::router::Server;
+use crate::runs::bad_cursor;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    cursor: Option<String>,
+    limit: Option<usize>,
+}
+
+/// A question that waits, and whose it is.
+#[derive(Serialize)]
+pub(crate) struct Waiting {
+    run_id: RunId,
+    skill: Option<String>,
+    engine: String,
+    #[serde(flatten)]
+    interaction: InteractionView,
+}
+
+pub(crate) async fn list(
+    State(server): State<Server>,
+    Parameters(wanted): Parameters<Wanted>,
+) -> Result<Json<Page<Waiting>>, Problem> {
+    let limit = limit(wanted.limit)?;
+    let after = wanted.cursor.as_deref().map(|text| read(text).ok_or_else(bad_cursor)).transpose()?;
+    let page = server.blocking(move |service| {
+        let open = service.store().open_interactions(after, limit + 1)?;
+        let page = Page::cut(open, limit, |open| write(OpenCursor::after(open)));
+        Ok(page.map(|open| open.iter().filter_map(|open| waiting(service, open)).collect()))
+    });
+    page.await.map(Json)
+}
+
+/// The question as its run knows it; none where it was answered meanwhile.
+fn waiting(service: &Service, open: &OpenInteraction) -> Option<Waiting> {
+    let run = service.run(open.run_id).ok()?;
+    let interaction = run.interaction(open.interaction_id).filter(|interaction| interaction.is_open())?;
+    Some(Waiting {
+        run_id: open.run_id,
+        skill: run.spec().skill.clone(),
+        engine: run.spec().engine.clone(),
+        interaction: InteractionView::of(&run, interaction),
+    })
+}
+
+fn write(cursor: OpenCursor) -> String {
+    format!("{}.{}.{}", cursor.created_at.millis(), cursor.run_id, cursor.interaction_id)
+}
+
+fn read(text: &str) -> Option<OpenCursor> {
+    let mut parts = text.split('.');
+    let cursor = OpenCursor {
+        created_at: Timestamp::from_millis(parts.next()?.parse().ok()?),
+        run_id: parts.next()?.parse().ok()?,
+        interaction_id: InteractionId(parts.next()?.parse().ok()?),
+    };
+    parts.next().is_none().then_some(cursor)
+}

@@ -1,0 +1,43 @@
+//! Adjourn over HTTP.
+//!
+//! The routes of `/v1`, the event streams, and the doors that they are reached through: a TCP port of this machine and
+//! the socket in the data directory. Every route reads something from, or hands something to, a
+//! [`Service`](adjourn_runtime::Service). This crate is **not** where anything is decided: what a run takes is said by
+//! the core, who gets a slot by the runtime, and a refusal of theirs becomes an answer in one place (`refused.rs`).
+//!
+//! # Invariants
+//!
+//! - Reading never drives anything, and a client that goes away changes nothing.
+//! - Every error is a `application/problem+json` with a stable `code`, whoever made it.
+//! - A stream is pushed by commits, never polled, and begins exactly after the event that its reader saw last.
+//! - A reader costs one page of memory, however slow it is; one that takes nothing for a while is let go.
+//! - Every stream ends when the server does.
+//! - A web page of another origin gets nothing, not even by a name that leads to this machine.
+
+mod body;
+mod catalog;
+mod connection;
+mod error;
+mod events;
+mod feed;
+mod files;
+mod guard;
+mod health;
+mod inbox;
+mod listen;
+mod pages;
+mod problem;
+mod query;
+mod refused;
+mod replies;
+mod router;
+mod runs;
+mod serve;
+mod sse;
+
+pub use error::Error;
+pub use guard::Door;
+pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};
+pub use problem::Problem;
+pub use router::Server;
+pub use serve::{Options, run, serve};

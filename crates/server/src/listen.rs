@@ -1,0 +1,71 @@
+//! Where clients come in.
+
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tokio::net::{TcpListener, UnixListener};
+
+use crate::error::Error;
+
+/// Where the server listens unless it is told otherwise.
+pub const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7717);
+
+/// The socket in the data directory.
+pub const SOCKET_FILE: &str = "adjourn.sock";
+
+/// A port of this machine, and the socket in the data directory.
+pub struct Listeners {
+    pub(crate) tcp: TcpListener,
+    pub(crate) socket: UnixListener,
+    pub(crate) socket_file: SocketFile,
+    address: SocketAddr,
+}
+
+impl Listeners {
+    /// Listens on `address`, and in `data_dir`, which has to be owned by this process: a socket that is there is a
+    /// leftover, and goes. Has to be called within a Tokio runtime.
+    pub async fn bind(address: SocketAddr, data_dir: &Path) -> Result<Self, Error> {
+        if !address.ip().is_loopback() {
+            return Err(Error::NotLoopback(address));
+        }
+        let failed = |source| Error::Address { address, source };
+        let tcp = TcpListener::bind(address).await.map_err(failed)?;
+        let address = tcp.local_addr().map_err(failed)?;
+        let path = data_dir.join(SOCKET_FILE);
+        let socket = bind_socket(&path).map_err(|source| Error::Socket { path: path.clone(), source })?;
+        Ok(Self { tcp, socket, socket_file: SocketFile(path), address })
+    }
+
+    /// The address that is listened on, with the port that was found where none was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// The socket gets its name when nobody else can use it any more: there is no moment in which others could.
+fn bind_socket(path: &Path) -> io::Result<UnixListener> {
+    let unnamed = path.with_extension("new");
+    for leftover in [&unnamed, path] {
+        match fs::remove_file(leftover) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    let socket = UnixListener::bind(&unnamed)?;
+    fs::set_permissions(&unnamed, fs::Permissions::from_mode(0o600))?;
+    fs::rename(&unnamed, path)?;
+    Ok(socket)
+}
+
+/// Removes the socket with the server.
+pub(crate) struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // What stays behind, the next owner removes.
+        let _ = fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,44 @@
+//! Reads the names and parameters in addresses.
+
+use adjourn_core::RunId;
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+
+/// The run that an address names.
+pub(crate) struct RunPath(pub(crate) RunId);
+
+impl<S: Send + Sync> FromRequestParts<S> for RunPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        // The id is the first of the names in every address that has one.
+        let names = Path::<Vec<(String, String)>>::from_request_parts(parts, state).await;
+        let names = names.map_err(|rejection| Problem::bad_request(rejection.body_text()))?.0;
+        let id = names.into_iter().next().map(|(_, id)| id).unwrap_or_default();
+        run_id(&id).map(Self)
+    }
+}
+
+/// The run with this id. What is no id is the id of no run.
+pub(crate) fn run_id(given: &str) -> Result<RunId, Problem> {
+    given.parse().map_err(|error: adjourn_core::BadId| {
+        Problem::new(StatusCode::NOT_FOUND, "UNKNOWN_RUN", error.to_string())
+    })
+}
+
+/// The parameters of an address. One that is unknown is refused: a filter that is misspelt must not mean everything.
+pub(crate) struct Parameters<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let read = Query::from_request_parts(parts, state).await;
+        read.map(|Query(parameters)| Self(parameters))
+            .map_err(|rejection| Problem::bad_request(rejection.body_text()))
+    }
+}

@@ -1,0 +1,84 @@
+//! The server from its beginning to its end.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use adjourn_runtime::Service;
+use adjourn_runtime::config::Config;
+use axum::serve::Listener;
+use tokio_util::sync::CancellationToken;
+
+use crate::connection::Bounded;
+use crate::error::Error;
+use crate::guard::Door;
+use crate::listen::Listeners;
+use crate::router::Server;
+
+/// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a server needs.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The data directory.
+    pub data_dir: PathBuf,
+    /// The configuration.
+    pub config: Config,
+    /// Where to listen, besides the socket in the data directory.
+    pub listen: SocketAddr,
+}
+
+/// Owns a data directory and serves it until `shutdown`. Calls `ready` with the address once clients can come.
+pub async fn run(
+    options: Options,
+    shutdown: CancellationToken,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), Error> {
+    let (service, threads) = Service::open(&options.data_dir, options.config)?;
+    let listeners = Listeners::bind(options.listen, &options.data_dir).await?;
+    ready(listeners.address());
+    let served = serve(service, listeners, shutdown).await;
+    // They end when the last connection that was cut off is gone, which is not worth waiting for.
+    let (ended, end) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        threads.join();
+        let _ = ended.send(());
+    });
+    let _ = tokio::time::timeout(GRACE, end).await;
+    served
+}
+
+/// Serves `service` until `shutdown`, and then lets requests finish that do so soon.
+pub async fn serve(service: Service, listeners: Listeners, shutdown: CancellationToken) -> Result<(), Error> {
+    let Listeners { tcp, socket, socket_file, .. } = listeners;
+    let port = tcp.local_addr()?.port();
+    let server = Server::new(service, shutdown.clone());
+    let doors = async {
+        tokio::try_join!(
+            open(Bounded::new(tcp), server.clone(), Door::Loopback { port }),
+            open(Bounded::new(socket), server, Door::Socket),
+        )
+    };
+    let late = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    let served = tokio::select! {
+        served = doors => served.map(drop),
+        () = late => Ok(()),
+    };
+    // One door that fails takes the other with it, and the streams too.
+    shutdown.cancel();
+    drop(socket_file);
+    Ok(served?)
+}
+
+async fn open<L>(listener: L, server: Server, door: Door) -> std::io::Result<()>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+{
+    let shutdown = server.shutdown.clone();
+    axum::serve(listener, server.router(door)).with_graceful_shutdown(shutdown.cancelled_owned()).await
+}

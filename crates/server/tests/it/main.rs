@@ -1,0 +1,12 @@
+//! Tests of the crate as a whole: real connections to a real service, and agents that are small scripts in real
+//! processes.
+
+// Whoever calls a function of a test wants it to fail right there.
+#![allow(clippy::unwrap_used)]
+
+mod client;
+mod doors;
+mod requests;
+mod runs;
+mod stage;
+mod streams;
