@@ -50,37 +50,37 @@ fn crash_everywhere(scenario: Scenario) -> u64 {
 }
 
 #[test]
-fn xx_09_a_run_that_pauses_survives_a_crash_anywhere() {
+fn a_run_that_pauses_survives_a_crash_anywhere() {
     assert_eq!(crash_everywhere(Scenario::Pause), 45);
 }
 
 #[test]
-fn xx_09_a_run_that_is_repaired_survives_a_crash_anywhere() {
+fn a_run_that_is_repaired_survives_a_crash_anywhere() {
     assert_eq!(crash_everywhere(Scenario::Repair), 31);
 }
 
 #[test]
-fn xx_07_an_approved_call_survives_a_crash_anywhere_and_happens_once() {
+fn an_approved_call_survives_a_crash_anywhere_and_happens_once() {
     assert_eq!(crash_everywhere(Scenario::Approval), 64);
 }
 
 #[test]
-fn xx_07_a_call_survives_a_crash_anywhere_and_happens_once() {
+fn a_call_survives_a_crash_anywhere_and_happens_once() {
     assert_eq!(crash_everywhere(Scenario::Call), 44);
 }
 
 #[test]
-fn xx_10_a_canceled_run_is_canceled_after_a_crash_anywhere() {
+fn a_canceled_run_is_canceled_after_a_crash_anywhere() {
     assert_eq!(crash_everywhere(Scenario::Cancel), 32);
 }
 
 #[test]
-fn il_06_a_question_expires_after_a_crash_anywhere() {
+fn a_question_expires_after_a_crash_anywhere() {
     assert_eq!(crash_everywhere(Scenario::Expiry), 44);
 }
 
 #[test]
-fn xx_09_a_run_that_pauses_survives_two_crashes_anywhere() {
+fn a_run_that_pauses_survives_two_crashes_anywhere() {
     let scenario = Scenario::Pause;
     let mut pairs = 0;
     for first in 0..crash_at(scenario, &[]).boundaries {
