@@ -56,7 +56,8 @@ async fn xx_10_a_cancelled_agent_is_gone_with_all_it_started() {
         let stage = Stage::new();
         let mut agent = supervisor().start(stage.agent(interpreter, script)).await.unwrap();
         stage.lines_in("ready", *processes).await;
-        assert!(stage.processes().len() > *processes, "{name}: the supervisor and what it supervises");
+        // The supervisor and what it supervises. In the moment of an exec a process cannot be told whose it is.
+        until(|| (stage.processes().len() > *processes).then_some(())).await;
         let began = Instant::now();
         assert_eq!(agent.end().await.unwrap(), Exit::Status(143), "{name}");
         assert!(began.elapsed() < CANCEL_MAX, "{name} took {:?}", began.elapsed());
