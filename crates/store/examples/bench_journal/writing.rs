@@ -9,7 +9,7 @@ use super::figures::{Figures, Stopwatch};
 use super::paused;
 
 /// Of a run that [pauses once](paused::items).
-pub(crate) const EVENTS_PER_RUN: u64 = 17;
+pub(crate) const EVENTS_PER_RUN: u64 = 14;
 
 /// How many other runs are created before a run gets its first, second, third and fourth item: a turn takes some time,
 /// a person takes long.
