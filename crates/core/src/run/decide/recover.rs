@@ -67,7 +67,7 @@ fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
             message: "after a restart the agent does not know its conversation any more".to_owned(),
         }),
         // Only the first attempt can begin from nothing: every later one goes on in a conversation.
-        None if run.status != RunStatus::Running || run.attempt_number > 1 => Some(RunError {
+        None if !may_begin_anew(run) => Some(RunError {
             code: ErrorCode::SessionResumeFailed,
             message: "after a restart there is no handle to resume the conversation by".to_owned(),
         }),
@@ -76,6 +76,12 @@ fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
         }
         None => None,
     }
+}
+
+/// Whether the run is in its first attempt, which is going on or was cut off and waits for its slot again.
+fn may_begin_anew(run: &Run) -> bool {
+    let was_cut_off = run.status == RunStatus::Queued && run.interrupted;
+    run.attempt_number == 1 && (run.status == RunStatus::Running || was_cut_off)
 }
 
 /// Something may have had its effect, so that the turn must not simply begin again.

@@ -232,3 +232,18 @@ fn a_turn_that_goes_on_is_given_its_answers_again() {
     let given: Vec<_> = run.run().turn_answers().map(|answer| answer.interaction_id.0).collect();
     assert_eq!(given, [2], "the next turn is given only what is new");
 }
+
+#[test]
+fn a_first_turn_that_was_cut_off_twice_before_its_handle_begins_anew() {
+    let mut run = Case::interactive();
+    run.starts().restarts();
+    assert_eq!(run.status(), RunStatus::Queued);
+    run.restarts();
+    assert_eq!(
+        (run.status(), run.code()),
+        (RunStatus::Queued, None),
+        "it waited for its slot when it was cut off again"
+    );
+    run.starts_with_handle().ends(DONE);
+    assert_eq!(run.status(), RunStatus::Succeeded);
+}
