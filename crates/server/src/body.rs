@@ -27,24 +27,29 @@ impl<S: Send + Sync> FromRequest<S> for Json {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         check_type(request.headers())?;
-        let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
-        let bytes = bytes
-            .map_err(|_| {
-                let detail = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
-                Problem::new(StatusCode::REQUEST_TIMEOUT, "BODY_TOO_SLOW", detail)
-            })?
-            .map_err(|rejection| match rejection.status() {
-                StatusCode::PAYLOAD_TOO_LARGE => {
-                    let detail = format!("a body has at most {BODY_BYTES_MAX} bytes");
-                    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", detail)
-                }
-                _ => Problem::bad_request("the body could not be read to its end"),
-            })?;
+        let bytes = bytes(request, state).await?;
         // The message of the parser says where: `… at line 3 column 14`.
         serde_json::from_slice(&bytes).map(Self).map_err(|error| {
             Problem::new(StatusCode::BAD_REQUEST, "BAD_JSON", format!("the body is not JSON: {error}"))
         })
     }
+}
+
+/// A body that came whole and in time.
+pub(crate) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
+    let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
+    bytes
+        .map_err(|_| {
+            let detail = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "BODY_TOO_SLOW", detail)
+        })?
+        .map_err(|rejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                let detail = format!("a body has at most {BODY_BYTES_MAX} bytes");
+                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", detail)
+            }
+            _ => Problem::bad_request("the body could not be read to its end"),
+        })
 }
 
 /// A client that says nothing about its body may mean JSON; one that says something else does not.
@@ -62,9 +67,15 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
 pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
     match key.to_str() {
-        Ok(key) if (1..=KEY_BYTES_MAX).contains(&key.len()) => Ok(Some(key.to_owned())),
-        Ok(_) | Err(_) => Err(Problem::bad_request(format!(
-            "`Idempotency-Key` should have 1 to {KEY_BYTES_MAX} printable ASCII characters"
-        ))),
+        Ok(key) if is_key(key) => Ok(Some(key.to_owned())),
+        Ok(_) | Err(_) => Err(Problem::bad_request(format!("`Idempotency-Key` {KEY_RULE}"))),
     }
+}
+
+/// What an idempotency key has to be, to be said after its name.
+pub(crate) const KEY_RULE: &str = "should have 1 to 255 printable ASCII characters";
+
+/// Whether this can be an idempotency key.
+pub(crate) fn is_key(key: &str) -> bool {
+    (1..=KEY_BYTES_MAX).contains(&key.len()) && key.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }

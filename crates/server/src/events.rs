@@ -86,15 +86,15 @@ async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Re
 
 /// The frames of a run that are in the journal.
 #[derive(Clone)]
-struct History {
-    store: Arc<dyn Store>,
-    id: RunId,
-    engine: String,
+pub(crate) struct History {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) id: RunId,
+    pub(crate) engine: String,
 }
 
 impl History {
     /// The frames of up to `entries` entries after the frame `after`.
-    fn read(&self, after: u64, entries: usize) -> Result<Vec<Frame>, Error> {
+    pub(crate) fn read(&self, after: u64, entries: usize) -> Result<Vec<Frame>, Error> {
         let header = Header { run_id: self.id, engine: &self.engine };
         let mut frames = Vec::new();
         for entry in self.store.read(StreamId::Run(self.id), After::Frame(after), entries)? {

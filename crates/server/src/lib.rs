@@ -24,6 +24,7 @@ mod files;
 mod guard;
 mod health;
 mod inbox;
+mod jobs;
 mod listen;
 mod pages;
 mod problem;

@@ -46,7 +46,22 @@ impl Problem {
         Self { retry_after_sec: Some(seconds), ..self }
     }
 
-    fn document(&self) -> Value {
+    /// The same, for clients that know it by another status.
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What is wrong, and where.
+    pub(crate) fn errors(&self) -> &[FieldError] {
+        &self.errors
+    }
+
+    /// What is sent.
+    pub(crate) fn document(&self) -> Value {
         let mut document = json!({
             "type": "about:blank",
             "title": self.status.canonical_reason().unwrap_or("Error"),

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::body::BODY_BYTES_MAX;
 use crate::guard::{Door, guard};
 use crate::problem::Problem;
-use crate::{catalog, events, feed, files, health, inbox, replies, runs};
+use crate::{catalog, events, feed, files, health, inbox, jobs, replies, runs};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -31,6 +31,7 @@ impl Server {
     pub fn router(self, door: Door) -> Router {
         Router::new()
             .merge(runs())
+            .merge(jobs::routes())
             .route("/v1/events", get(feed::events))
             .route("/v1/inbox", get(inbox::list))
             .route("/v1/skills", get(catalog::skills))

@@ -1,6 +1,7 @@
 //! Runs: created, listed, looked at.
 
 use adjourn_core::{ContractView, InteractionView, Run, RunRow, RunStatus, RunView};
+use adjourn_runtime::Created;
 use adjourn_runtime::request::RunRequest;
 use adjourn_store::RunFilter;
 use axum::Json;
@@ -37,13 +38,21 @@ pub(crate) async fn create(
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
     let request = RunRequest::read(&document).map_err(Problem::invalid)?;
-    let service = server.service.clone();
-    // A task of its own: a client that goes away must not stop halfway what makes the run's folder.
-    let creating = tokio::spawn(async move { service.create(request, key, None).await });
-    let created = creating.await.map_err(|_| Problem::internal("creating the run stopped halfway"))??;
+    let created = start(&server, request, key).await?;
     let location = format!("/v1/runs/{}", created.run.id());
     let view = CreatedView { run: RunView::of(&created.run), notice: created.notice };
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())
+}
+
+/// Creates a run, whatever becomes of the client: one that goes away must not stop halfway what makes the run's folder.
+pub(crate) async fn start(
+    server: &Server,
+    request: RunRequest,
+    key: Option<String>,
+) -> Result<Created, Problem> {
+    let service = server.service.clone();
+    let creating = tokio::spawn(async move { service.create(request, key, None).await });
+    Ok(creating.await.map_err(|_| Problem::internal("creating the run stopped halfway"))??)
 }
 
 #[derive(Deserialize)]
@@ -99,13 +108,19 @@ pub(crate) async fn result(
     RunPath(id): RunPath,
 ) -> Result<Json<Value>, Problem> {
     let run = server.blocking(move |service| Ok(service.run(id)?)).await?;
-    if !run.status().is_terminal() {
-        let detail = format!("{id} is {}: it has a result when it has ended", run.status());
-        return Err(Problem::new(StatusCode::CONFLICT, "NOT_FINISHED", detail));
-    }
+    check_finished(&run)?;
     Ok(Json(json!({
         "run_id": id, "status": run.status(), "result": run.result(), "error": run.error(), "warnings": run.warnings(),
     })))
+}
+
+/// Only a run that has ended has a result.
+pub(crate) fn check_finished(run: &Run) -> Result<(), Problem> {
+    if run.status().is_terminal() {
+        return Ok(());
+    }
+    let detail = format!("{} is {}: it has a result when it has ended", run.id(), run.status());
+    Err(Problem::new(StatusCode::CONFLICT, "NOT_FINISHED", detail))
 }
 
 pub(crate) async fn interactions(

@@ -54,6 +54,7 @@ impl Clock for HandClock {
 /// A server at work.
 pub(crate) struct Stage {
     folder: tempfile::TempDir,
+    settings: String,
     pub(crate) address: SocketAddr,
     clock: Arc<HandClock>,
     shutdown: CancellationToken,
@@ -86,16 +87,26 @@ impl Stage {
              command = [\"{}\"]\n",
             agent.display()
         );
+        let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
+        Self::open(folder, settings, clock).await
+    }
+
+    async fn open(folder: tempfile::TempDir, settings: String, clock: Arc<HandClock>) -> Self {
         let config = Config::parse(&folder.path().join("adjourn.toml"), &settings, &BTreeMap::new()).unwrap();
         let data = folder.path().join("data");
-        let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
         let supervisor = Supervisor { command: vec![env!("CARGO_BIN_EXE_adjourn-server-supervise").into()] };
         let (service, threads) = Service::open_with(&data, config, supervisor, clock.clone()).unwrap();
         let listeners = Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), &data).await.unwrap();
         let (address, shutdown) = (listeners.address(), CancellationToken::new());
         let served = serve(service, listeners, shutdown.clone());
         let serving = tokio::spawn(async move { served.await.unwrap() });
-        Self { folder, address, clock, shutdown, serving: Some((serving, threads)) }
+        Self { folder, settings, address, clock, shutdown, serving: Some((serving, threads)) }
+    }
+
+    /// Ends the server, and begins another one on what it left.
+    pub(crate) async fn restarted(mut self) -> Self {
+        self.close().await;
+        Self::open(self.folder, self.settings, self.clock).await
     }
 
     /// Ends the server, and returns when nothing of it is left.
@@ -108,6 +119,13 @@ impl Stage {
 
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
+    }
+
+    /// A file beside the data directory.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let file = self.folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
     }
 
     /// Lets time pass. Something has to be asked of the service for it to notice at once.
@@ -135,6 +153,11 @@ impl Stage {
             document[key] = value.clone();
         }
         document
+    }
+
+    /// A run that is there.
+    pub(crate) fn actor(&self, id: &str) -> Actor<'_> {
+        Actor { stage: self, id: id.to_owned() }
     }
 
     /// Starts a run of the skill.
