@@ -6,6 +6,7 @@ mod engines;
 mod events;
 mod files;
 mod inbox;
+mod mcp;
 mod prune;
 mod ps;
 mod reply;
@@ -53,6 +54,7 @@ enum Command {
     Events(events::Events),
     Files(files::Files),
     Serve(serve::Serve),
+    Mcp(mcp::Mcp),
     Engines(engines::Engines),
     Skills(skills::Skills),
     Prune(prune::Prune),
@@ -104,6 +106,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Events(command) => command.run(&global),
         Command::Files(command) => command.run(&global),
         Command::Serve(command) => drive(command.run(&global)),
+        Command::Mcp(command) => drive(command.run(&global)),
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),

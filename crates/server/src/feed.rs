@@ -46,9 +46,9 @@ pub(crate) async fn events(
 }
 
 /// A state change, and its position in the journal of everything.
-struct Changed {
+pub(crate) struct Changed {
     position: u64,
-    frame: Frame,
+    pub(crate) frame: Frame,
 }
 
 /// Somebody who reads the stream.
@@ -107,7 +107,7 @@ impl Follower {
 }
 
 /// The changes of the next entries after `after`, and up to where that is; none where there are no more.
-fn read(store: &dyn Store, after: u64) -> Result<(Vec<Changed>, Option<u64>), Error> {
+pub(crate) fn read(store: &dyn Store, after: u64) -> Result<(Vec<Changed>, Option<u64>), Error> {
     let entries = store.read_all(after, PAGE_ENTRIES)?;
     let mut engines = HashMap::new();
     let mut changes = Vec::new();

@@ -26,6 +26,7 @@ mod health;
 mod inbox;
 mod jobs;
 mod listen;
+mod mcp;
 mod pages;
 mod problem;
 mod query;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::body::BODY_BYTES_MAX;
 use crate::guard::{Door, guard};
 use crate::problem::Problem;
-use crate::{catalog, events, feed, files, health, inbox, jobs, replies, runs};
+use crate::{catalog, events, feed, files, health, inbox, jobs, mcp, replies, runs};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -32,6 +32,7 @@ impl Server {
         Router::new()
             .merge(runs())
             .merge(jobs::routes())
+            .merge(mcp::routes(&self))
             .route("/v1/events", get(feed::events))
             .route("/v1/inbox", get(inbox::list))
             .route("/v1/skills", get(catalog::skills))

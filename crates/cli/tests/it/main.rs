@@ -6,6 +6,7 @@
 mod cancel;
 mod engines;
 mod listing;
+mod mcp;
 mod owner;
 mod prune;
 mod reply;

@@ -7,6 +7,7 @@
 mod client;
 mod doors;
 mod jobs;
+mod mcp;
 mod requests;
 mod runs;
 mod stage;
