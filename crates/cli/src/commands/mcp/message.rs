@@ -27,8 +27,9 @@ impl Message {
         self.0.to_string()
     }
 
-    /// What the HTTP transport says in headers: the method, and what it is about.
-    pub(super) fn headers(&self) -> Vec<(&'static str, &str)> {
+    /// What the HTTP transport says in headers: the method, what it is about, and the version of the protocol, which is the
+    /// one that was `agreed` on unless the message names its own.
+    pub(super) fn headers<'a>(&'a self, agreed: Option<&'a str>) -> Vec<(&'static str, &'a str)> {
         let params = &self.0["params"];
         let method = self.0["method"].as_str();
         let name = match method {
@@ -36,7 +37,7 @@ impl Message {
             Some("resources/read") => params["uri"].as_str(),
             _ => None,
         };
-        let version = params["_meta"][VERSION_KEY].as_str();
+        let version = params["_meta"][VERSION_KEY].as_str().or(agreed);
         let given = [("mcp-method", method), ("mcp-name", name), ("mcp-protocol-version", version)];
         given.into_iter().filter_map(|(header, value)| Some((header, value?))).collect()
     }
@@ -68,12 +69,13 @@ mod tests {
             json!({ "id": 1, "method": "tools/call", "params": { "name": "read_run", "_meta": meta } });
         let message = Message::read(call.to_string().as_bytes()).unwrap();
         assert_eq!(
-            message.headers(),
+            message.headers(Some("2025-06-18")),
             [("mcp-method", "tools/call"), ("mcp-name", "read_run"), ("mcp-protocol-version", "2026-07-28")]
         );
         let read = json!({ "id": 1, "method": "resources/read", "params": { "uri": "adjourn://x" } });
         let message = Message::read(read.to_string().as_bytes()).unwrap();
-        assert_eq!(message.headers(), [("mcp-method", "resources/read"), ("mcp-name", "adjourn://x")]);
+        assert_eq!(message.headers(None), [("mcp-method", "resources/read"), ("mcp-name", "adjourn://x")]);
+        assert!(message.headers(Some("2025-06-18")).contains(&("mcp-protocol-version", "2025-06-18")));
     }
 
     #[test]

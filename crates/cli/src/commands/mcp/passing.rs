@@ -58,13 +58,7 @@ impl Passing {
         for (name, value) in HEADERS {
             request = request.header(name, value);
         }
-        let mut headers = message.headers();
-        if let Some(version) =
-            self.version.get().filter(|_| !headers.iter().any(|(name, _)| *name == VERSION))
-        {
-            headers.push((VERSION, version));
-        }
-        for (name, value) in headers {
+        for (name, value) in message.headers(self.version.get().map(String::as_str)) {
             request = request.header(name, value);
         }
         let request = request.body(Full::new(Bytes::from(message.body())))?;
@@ -102,8 +96,6 @@ impl Passing {
         Ok((status, response.into_body().collect().await.context(gone)?.to_bytes()))
     }
 }
-
-const VERSION: &str = "mcp-protocol-version";
 
 async fn connect(socket: &Path) -> anyhow::Result<UnixStream> {
     UnixStream::connect(socket).await.with_context(|| format!("nobody answers on {}", socket.display()))
