@@ -16,7 +16,9 @@
 
 mod body;
 mod catalog;
+mod code;
 mod connection;
+mod docs;
 mod error;
 mod events;
 mod feed;
@@ -25,6 +27,8 @@ mod guard;
 mod health;
 mod inbox;
 mod listen;
+mod new_run;
+mod openapi;
 mod pages;
 mod problem;
 mod query;
@@ -35,6 +39,7 @@ mod runs;
 mod serve;
 mod sse;
 
+pub use code::Code;
 pub use error::Error;
 pub use guard::Door;
 pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod client;
+mod described;
 mod doors;
 mod requests;
 mod runs;
