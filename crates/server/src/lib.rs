@@ -25,6 +25,7 @@ mod guard;
 mod health;
 mod inbox;
 mod listen;
+mod metrics;
 mod pages;
 mod problem;
 mod query;
