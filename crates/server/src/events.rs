@@ -26,6 +26,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::code::Code;
+use crate::metrics::OpenStream;
 use crate::openapi::Refuses;
 use crate::pages::limit;
 use crate::problem::Problem;
@@ -99,6 +100,7 @@ pub(crate) async fn events(
         commits,
         deltas,
         shutdown: server.shutdown.clone(),
+        _open: server.metrics.stream(),
     };
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
@@ -150,6 +152,7 @@ struct Follower {
     commits: watch::Receiver<u64>,
     deltas: broadcast::Receiver<Delta>,
     shutdown: CancellationToken,
+    _open: OpenStream,
 }
 
 type Next = Result<Option<(Bytes, Follower)>, Error>;

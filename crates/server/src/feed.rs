@@ -22,6 +22,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::code::Code;
+use crate::metrics::OpenStream;
 use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::query::Parameters;
@@ -60,8 +61,15 @@ pub(crate) async fn events(
         Some(after) => after,
         None => server.blocking(|service| Ok(service.store().head()?)).await?,
     };
-    let follower =
-        Follower { store, after, greeted: false, unread: true, commits, shutdown: server.shutdown.clone() };
+    let follower = Follower {
+        store,
+        after,
+        greeted: false,
+        unread: true,
+        commits,
+        shutdown: server.shutdown.clone(),
+        _open: server.metrics.stream(),
+    };
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
 
@@ -81,6 +89,7 @@ struct Follower {
     unread: bool,
     commits: watch::Receiver<u64>,
     shutdown: CancellationToken,
+    _open: OpenStream,
 }
 
 type Next = Result<Option<(Bytes, Follower)>, Error>;

@@ -27,6 +27,7 @@ mod guard;
 mod health;
 mod inbox;
 mod listen;
+mod metrics;
 mod new_run;
 mod openapi;
 mod pages;
@@ -37,6 +38,8 @@ mod replies;
 mod router;
 mod runs;
 mod serve;
+mod skills;
+mod slots;
 mod sse;
 
 pub use code::Code;

@@ -11,8 +11,9 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::body::BODY_BYTES_MAX;
 use crate::code::Code;
 use crate::guard::{Door, guard};
+use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
-use crate::{catalog, docs, events, feed, files, health, inbox, openapi, replies, runs};
+use crate::{catalog, docs, events, feed, files, health, inbox, openapi, replies, runs, skills, slots};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -20,12 +21,13 @@ pub struct Server {
     pub(crate) service: Service,
     /// Ends every stream: an open one would keep the server from ending.
     pub(crate) shutdown: CancellationToken,
+    pub(crate) metrics: Metrics,
 }
 
 impl Server {
     /// A server of `service` whose streams end with `shutdown`.
     pub fn new(service: Service, shutdown: CancellationToken) -> Self {
-        Self { service, shutdown }
+        Self { service, shutdown, metrics: Metrics::default() }
     }
 
     /// All routes, for clients that come by `door`.
@@ -37,6 +39,7 @@ impl Server {
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
             .layer(from_fn_with_state(door, guard))
+            .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
             .with_state(self)
     }
 
@@ -60,8 +63,11 @@ fn documented() -> OpenApiRouter<Server> {
         .merge(files::routes())
         .merge(inbox::routes())
         .merge(feed::routes())
+        .merge(skills::routes())
         .merge(catalog::routes())
+        .merge(slots::routes())
         .merge(health::routes())
+        .merge(metrics::routes())
 }
 
 async fn no_such_route(uri: Uri) -> Problem {

@@ -7,6 +7,7 @@
 mod client;
 mod described;
 mod doors;
+mod metrics;
 mod requests;
 mod runs;
 mod stage;
