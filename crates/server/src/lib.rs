@@ -13,7 +13,9 @@
 //! - A reader costs one page of memory, however slow it is; one that takes nothing for a while is let go.
 //! - Every stream ends when the server does.
 //! - A web page of another origin gets nothing, not even by a name that leads to this machine.
+//! - Where others than this machine's user can knock, a request without a token of the right role gets nothing.
 
+mod access;
 mod body;
 mod catalog;
 mod connection;
@@ -24,6 +26,7 @@ mod files;
 mod guard;
 mod health;
 mod inbox;
+mod limit;
 mod listen;
 mod pages;
 mod problem;
@@ -34,6 +37,7 @@ mod router;
 mod runs;
 mod serve;
 mod sse;
+pub mod tokens;
 
 pub use error::Error;
 pub use guard::Door;

@@ -15,11 +15,20 @@ pub struct Problem {
     detail: String,
     errors: Vec<FieldError>,
     retry_after_sec: Option<u32>,
+    /// What would let the client in.
+    challenge: Option<&'static str>,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, code, detail: detail.into(), errors: Vec::new(), retry_after_sec: None }
+        Self {
+            status,
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+            retry_after_sec: None,
+            challenge: None,
+        }
     }
 
     /// What was sent is wrong in these places.
@@ -46,6 +55,11 @@ impl Problem {
         Self { retry_after_sec: Some(seconds), ..self }
     }
 
+    /// Says how to come in, for `WWW-Authenticate`.
+    pub(crate) fn challenge(self, challenge: &'static str) -> Self {
+        Self { challenge: Some(challenge), ..self }
+    }
+
     fn document(&self) -> Value {
         let mut document = json!({
             "type": "about:blank",
@@ -70,6 +84,9 @@ impl IntoResponse for Problem {
         let mut response = (self.status, [(header::CONTENT_TYPE, content_type)], body).into_response();
         if let Some(seconds) = self.retry_after_sec {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        if let Some(challenge) = self.challenge {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
         }
         response
     }

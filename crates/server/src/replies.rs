@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::access::Caller;
 use crate::body;
 use crate::problem::Problem;
 use crate::query::RunPath;
@@ -19,12 +20,13 @@ const KEYS: [&str; 3] = ["interaction_id", "response", "action"];
 pub(crate) async fn reply(
     State(server): State<Server>,
     RunPath(id): RunPath,
+    caller: Caller,
     headers: HeaderMap,
     body::Json(document): body::Json,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let key = body::key(&headers)?;
     let answer = read(&document).map_err(Problem::invalid)?;
-    let run = server.service.reply(id, ReplyRequest { key, ..answer }).await?;
+    let run = server.service.reply(id, ReplyRequest { key, by: caller.by(), ..answer }).await?;
     Ok((StatusCode::ACCEPTED, Json(RunView::of(&run))))
 }
 
@@ -32,9 +34,10 @@ pub(crate) async fn reply(
 pub(crate) async fn cancel(
     State(server): State<Server>,
     RunPath(id): RunPath,
+    caller: Caller,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let before = server.blocking(move |service| Ok(service.row(id)?)).await?;
-    let run = server.service.cancel(id, By::USER).await?;
+    let run = server.service.cancel(id, caller.by()).await?;
     let status = if before.status.is_terminal() { StatusCode::OK } else { StatusCode::ACCEPTED };
     Ok((status, Json(RunView::of(&run))))
 }

@@ -9,7 +9,7 @@ use axum::routing::{get, post};
 use tokio_util::sync::CancellationToken;
 
 use crate::body::BODY_BYTES_MAX;
-use crate::guard::{Door, guard};
+use crate::guard::{Door, Gate, guard};
 use crate::problem::Problem;
 use crate::{catalog, events, feed, files, health, inbox, replies, runs};
 
@@ -43,7 +43,7 @@ impl Server {
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-            .layer(from_fn_with_state(door, guard))
+            .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
             .with_state(self)
     }
 

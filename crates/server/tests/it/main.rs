@@ -10,3 +10,4 @@ mod requests;
 mod runs;
 mod stage;
 mod streams;
+mod tokens;
