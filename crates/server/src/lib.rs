@@ -13,7 +13,9 @@
 //! - A reader costs one page of memory, however slow it is; one that takes nothing for a while is let go.
 //! - Every stream ends when the server does.
 //! - A web page of another origin gets nothing, not even by a name that leads to this machine.
+//! - Where others than this machine's user can knock, a request without a token of the right role gets nothing.
 
+mod access;
 mod body;
 mod catalog;
 mod code;
@@ -26,6 +28,7 @@ mod files;
 mod guard;
 mod health;
 mod inbox;
+mod limit;
 mod listen;
 mod metrics;
 mod new_run;
@@ -41,6 +44,7 @@ mod serve;
 mod skills;
 mod slots;
 mod sse;
+pub mod tokens;
 
 pub use code::Code;
 pub use error::Error;

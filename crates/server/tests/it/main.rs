@@ -12,3 +12,4 @@ mod requests;
 mod runs;
 mod stage;
 mod streams;
+mod tokens;
