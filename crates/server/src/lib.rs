@@ -17,6 +17,7 @@
 mod body;
 mod catalog;
 mod connection;
+mod descriptors;
 mod error;
 mod events;
 mod feed;
@@ -36,6 +37,7 @@ mod runs;
 mod serve;
 mod sse;
 
+pub use descriptors::raise_descriptor_limit;
 pub use error::Error;
 pub use guard::Door;
 pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};
