@@ -20,6 +20,7 @@ mod body;
 mod catalog;
 mod code;
 mod connection;
+mod descriptors;
 mod docs;
 mod error;
 mod events;
@@ -47,6 +48,7 @@ mod sse;
 pub mod tokens;
 
 pub use code::Code;
+pub use descriptors::raise_descriptor_limit;
 pub use error::Error;
 pub use guard::Door;
 pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};
