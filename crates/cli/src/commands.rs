@@ -16,6 +16,7 @@ mod serve;
 mod show;
 mod skills;
 mod statechart;
+mod token;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -55,6 +56,7 @@ enum Command {
     Files(files::Files),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
+    Token(token::Token),
     Engines(engines::Engines),
     Skills(skills::Skills),
     Prune(prune::Prune),
@@ -107,6 +109,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Files(command) => command.run(&global),
         Command::Serve(command) => drive(command.run(&global)),
         Command::Mcp(command) => drive(command.run(&global)),
+        Command::Token(command) => command.run(&global),
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),

@@ -26,6 +26,8 @@ pub mod machine;
 pub mod machines;
 mod mode;
 mod names;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod projection;
 mod question;
 mod recovery;

@@ -3,10 +3,11 @@
 use adjourn_runtime::skill::find;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::request;
+use crate::code::Code;
 use crate::problem::Problem;
 use crate::router::Server;
 use crate::{body, runs};
@@ -22,9 +23,9 @@ pub(super) async fn create(
     let name = request.skill.clone().unwrap_or_default();
     server
         .blocking(move |service| {
-            find(&name, &service.desk().config().skills).map(drop).map_err(|not_found| {
-                Problem::new(StatusCode::NOT_FOUND, "UNKNOWN_SKILL", not_found.to_string())
-            })
+            find(&name, &service.desk().config().skills)
+                .map(drop)
+                .map_err(|not_found| Problem::new(Code::UnknownSkill, not_found.to_string()))
         })
         .await?;
     let created = runs::start(&server, request, key).await.map_err(request::refused)?;

@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::events::History;
+use crate::events::Reader;
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath};
 use crate::router::Server;
@@ -29,9 +29,9 @@ pub(super) async fn page(
 ) -> Result<Json<Value>, Problem> {
     let page = server.blocking(move |service| {
         let row = service.row(id)?;
-        let history = History { store: service.store().clone(), id, engine: row.engine };
+        let reader = Reader { store: service.store().clone(), id, engine: row.engine };
         let after = from_seq.unwrap_or(1).saturating_sub(1);
-        let mut frames = history.read(after, EVENTS_MAX)?;
+        let mut frames = reader.read(after, EVENTS_MAX)?;
         frames.retain(|frame| to_seq.is_none_or(|last| frame.seq <= last));
         frames.truncate(EVENTS_MAX);
         Ok(json!({

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::pending::pending;
 use super::request::{CONVERSATION_LABEL, MODE_LABEL, SESSION};
-use crate::events::History;
+use crate::events::Reader;
 use crate::problem::Problem;
 use crate::query::RunPath;
 use crate::router::Server;
@@ -16,7 +16,7 @@ pub(super) async fn show(State(server): State<Server>, RunPath(id): RunPath) -> 
     let shown = server.blocking(move |service| {
         let run = service.run(id)?;
         let store = service.store().clone();
-        let frames = History { store, id, engine: run.spec().engine.clone() }.read(0, usize::MAX)?;
+        let frames = Reader { store, id, engine: run.spec().engine.clone() }.read(0, usize::MAX)?;
         Ok(job(&run, &Recovery::of(&frames)))
     });
     shown.await.map(Json)

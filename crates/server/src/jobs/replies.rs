@@ -1,12 +1,13 @@
 //! What a client says to a job: answers and cancels.
 
-use adjourn_core::{Action, By, FieldError, InteractionId, RunId, RunStatus, Subject};
+use adjourn_core::{Action, FieldError, InteractionId, RunId, RunStatus, Subject};
 use adjourn_runtime::{ReplyRequest, Service};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::access::Caller;
 use crate::body::{self, KEY_RULE, is_key};
 use crate::problem::Problem;
 use crate::query::RunPath;
@@ -31,6 +32,7 @@ struct JobReply {
 pub(super) async fn reply(
     State(server): State<Server>,
     RunPath(id): RunPath,
+    caller: Caller,
     body::Json(document): body::Json,
 ) -> Result<Json<Value>, Problem> {
     let reply = read(document)?;
@@ -40,7 +42,7 @@ pub(super) async fn reply(
         interaction_id: Some(interaction_id),
         action: if is_approval { decision(&reply.response) } else { None },
         response: reply.response,
-        by: By::USER,
+        by: caller.by(),
         key: reply.idempotency_key,
     };
     let run = server.service.reply(id, answer).await?;
@@ -75,12 +77,13 @@ fn decision(response: &Value) -> Option<Action> {
 pub(super) async fn cancel(
     State(server): State<Server>,
     RunPath(id): RunPath,
+    caller: Caller,
 ) -> Result<Json<Value>, Problem> {
     let before = server.blocking(move |service| Ok(service.row(id)?)).await?;
     if before.status.is_terminal() {
         return Ok(Json(canceled(id, before.status, Accepted::No)));
     }
-    match server.service.cancel(id, By::USER).await {
+    match server.service.cancel(id, caller.by()).await {
         Ok(run) => Ok(Json(canceled(id, run.status(), Accepted::Yes))),
         // It may have ended between the look and the cancel.
         Err(error) => {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use adjourn_core::{ExecutionMode, FieldError};
 use adjourn_runtime::request::RunRequest;
-use axum::http::StatusCode;
 use serde_json::{Map, Value};
 
+use crate::code::Code;
 use crate::problem::Problem;
 
 /// The label that keeps the mode that was asked for, where the run has another.
@@ -80,8 +80,9 @@ pub(super) fn read(document: &Value) -> Result<RunRequest, Problem> {
 
 /// What is wrong with a job, as its client knows it: 400, and under the names that it used.
 pub(super) fn refused(problem: Problem) -> Problem {
-    if problem.status() != StatusCode::UNPROCESSABLE_ENTITY {
-        return problem;
+    match problem.code() {
+        Code::Invalid | Code::SkillUnusable => {}
+        _ => return problem,
     }
     let errors = problem.errors().iter().map(|error| {
         let path = RENAMED.iter().find(|(_, ours)| error.path == format!("/options/{ours}"));
@@ -97,7 +98,8 @@ pub(super) fn refused(problem: Problem) -> Problem {
 }
 
 fn invalid(errors: Vec<FieldError>) -> Problem {
-    Problem::invalid(errors).with_status(StatusCode::BAD_REQUEST)
+    let named: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    Problem::bad_request(named.join("; ")).with_errors(errors)
 }
 
 /// What is there and not null: clients write down what they have no value for.

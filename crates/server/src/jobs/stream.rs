@@ -16,7 +16,8 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::events::History;
+use crate::events::Reader;
+use crate::metrics::OpenStream;
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath};
 use crate::router::Server;
@@ -49,15 +50,16 @@ pub(super) async fn events(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let pending = run.open_interactions().next().map(|interaction| interaction.interaction_id);
-    let history = History { store: server.service.store().clone(), id, engine: run.spec().engine.clone() };
+    let reader = Reader { store: server.service.store().clone(), id, engine: run.spec().engine.clone() };
     let follower = Follower {
-        history,
+        reader,
         after,
         snapshot: Some(snapshot(run.status(), after, pending)),
         unread: true,
         ended: has_all,
         commits,
         shutdown: server.shutdown.clone(),
+        _open: server.metrics.stream(),
     };
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
@@ -74,7 +76,7 @@ fn snapshot(status: RunStatus, cursor: u64, pending: Option<InteractionId>) -> V
 
 /// Somebody who reads the chat events of a job.
 struct Follower {
-    history: History,
+    reader: Reader,
     /// The last event that was sent.
     after: u64,
     /// Still to be sent.
@@ -85,6 +87,7 @@ struct Follower {
     ended: bool,
     commits: watch::Receiver<u64>,
     shutdown: CancellationToken,
+    _open: OpenStream,
 }
 
 type Next = Result<Option<(Bytes, Follower)>, Error>;
@@ -121,8 +124,8 @@ impl Follower {
     }
 
     async fn read(&self) -> Result<Vec<Frame>, Error> {
-        let (history, after) = (self.history.clone(), self.after);
-        let read = tokio::task::spawn_blocking(move || history.read(after, PAGE_ENTRIES)).await;
+        let (reader, after) = (self.reader.clone(), self.after);
+        let read = tokio::task::spawn_blocking(move || reader.read(after, PAGE_ENTRIES)).await;
         read.unwrap_or_else(|error| Err(Error::Failed { doing: "be read", problem: error.to_string() }))
     }
 

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answers::{Change, Changes, RunState};
 use super::transcript::line;
-use crate::events::History;
+use crate::events::Reader;
 use crate::feed;
 use crate::problem::Problem;
 use crate::router::Server;
@@ -48,9 +48,8 @@ pub(super) async fn of_run(
         let (frames, run) = server
             .blocking(move |service| {
                 let run = service.run(id)?;
-                let history =
-                    History { store: service.store().clone(), id, engine: run.spec().engine.clone() };
-                Ok((history.read(after, CHANGES_MAX)?, run))
+                let reader = Reader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
+                Ok((reader.read(after, CHANGES_MAX)?, run))
             })
             .await?;
         let is_over =

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::{IntoCallToolResult, ToolCallContext};
 use rmcp::model::{
@@ -12,10 +13,14 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 
 use super::resources;
+use crate::access::Caller;
+use crate::code::Code;
 use crate::problem::Problem;
 use crate::router::Server;
+use crate::tokens::Role;
 
 const INSTRUCTIONS: &str = "Adjourn runs agent work that may stop and ask a person. Start a run with start_run, \
     follow it with wait_for_change, and when its status is waiting_user, show its questions to your user and answer \
@@ -54,21 +59,23 @@ impl ServerHandler for Handler {
         Ok(ListToolsResult::with_all_items(self.tools.list_all()))
     }
 
-    /// Calls a tool. The head of the HTTP request is in the context's extensions, and in its own what the middleware
-    /// found out about who calls.
+    /// Calls a tool, for a caller that may.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if self.tools.get(&request.name).is_none() {
             return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
         }
+        let caller = caller(&context)?;
+        if let Err(problem) = caller.check(role(&request.name)) {
+            return problem.into_call_tool_result();
+        }
+        context.extensions.insert(caller);
         let answer = self.tools.call(ToolCallContext::new(self, request, context)).await?;
         match wrong_arguments(&answer) {
-            Some(detail) => {
-                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "INVALID", detail).into_call_tool_result()
-            }
+            Some(detail) => Problem::new(Code::Invalid, detail).into_call_tool_result(),
             None => Ok(answer),
         }
     }
@@ -98,6 +105,21 @@ impl ServerHandler for Handler {
     }
 }
 
+/// Who calls: what the guard found out is with the head of the HTTP request.
+fn caller(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+    let caller = context.extensions.get::<Parts>().and_then(|head| head.extensions.get::<Caller>());
+    caller.cloned().ok_or_else(|| ErrorData::internal_error("the request came in by no door", None))
+}
+
+/// The role that a tool takes, which is that of the route that does the same.
+fn role(tool: &str) -> Role {
+    match tool {
+        "list_skills" | "read_run" | "list_inbox" | "wait_for_change" => Role::Read,
+        "reply_to_run" => Role::Reply,
+        _ => Role::Admin,
+    }
+}
+
 /// What is wrong with the arguments of a call. The SDK says it as an error that is only a text; ours are never only that.
 fn wrong_arguments(answer: &CallToolResponse) -> Option<&str> {
     match answer {
@@ -113,7 +135,7 @@ fn wrong_arguments(answer: &CallToolResponse) -> Option<&str> {
 /// An error that the model sees: the same code and words as over HTTP, for reading and as they are.
 impl IntoCallToolResult for Problem {
     fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
-        let document = self.document();
+        let document = json!(self.document());
         let text = ["code", "detail"].map(|key| document[key].as_str().unwrap_or_default()).join(": ");
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
         result.structured_content = Some(document);
@@ -124,9 +146,9 @@ impl IntoCallToolResult for Problem {
 /// What is not a tool has no such place: there it is an error of the protocol.
 impl From<Problem> for ErrorData {
     fn from(problem: Problem) -> Self {
-        let document = problem.document();
+        let status = problem.code().status();
+        let document = json!(problem.document());
         let detail = document["detail"].as_str().unwrap_or_default().to_owned();
-        let status = problem.status();
         if status == StatusCode::NOT_FOUND {
             Self::resource_not_found(detail, Some(document))
         } else if status.is_client_error() {

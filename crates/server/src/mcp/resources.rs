@@ -2,11 +2,11 @@
 
 use adjourn_core::RunId;
 use adjourn_store::RunFilter;
-use axum::http::StatusCode;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::transcript::transcript;
-use crate::events::History;
+use crate::code::Code;
+use crate::events::Reader;
 use crate::pages::Page;
 use crate::problem::Problem;
 use crate::query::run_id;
@@ -52,13 +52,13 @@ pub(super) async fn read(server: &Server, uri: &str) -> Result<ReadResourceResul
     let named = uri.strip_prefix(SCHEME).and_then(|rest| rest.strip_suffix(SUFFIX));
     let id = named.ok_or_else(|| {
         let detail = format!("there is no resource `{uri}`: they are called {SCHEME}RUN{SUFFIX}");
-        Problem::new(StatusCode::NOT_FOUND, "UNKNOWN_RESOURCE", detail)
+        Problem::new(Code::UnknownRoute, detail)
     })?;
     let id = run_id(id)?;
     let text = server.blocking(move |service| {
         let run = service.run(id)?;
-        let history = History { store: service.store().clone(), id, engine: run.spec().engine.clone() };
-        transcript(&run, |after| Ok(history.read(after, PAGE_ENTRIES)?))
+        let reader = Reader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
+        transcript(&run, |after| Ok(reader.read(after, PAGE_ENTRIES)?))
     });
     let contents = ResourceContents::text(text.await?, uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]))

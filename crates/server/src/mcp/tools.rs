@@ -1,11 +1,12 @@
 //! The tools. The comments on the functions are what a model reads.
 
-use adjourn_core::{By, InteractionId};
+use adjourn_core::InteractionId;
 use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::skill::installed;
 use adjourn_runtime::{ReplyRequest, Service};
 use adjourn_store::OpenCursor;
 use rmcp::handler::server::router::tool::ToolRouter;
+use rmcp::handler::server::tool::Extension;
 use rmcp::handler::server::wrapper::{Json, Parameters};
 use rmcp::{tool, tool_router};
 
@@ -13,6 +14,7 @@ use super::answers::{Changes, Question, Questions, RunState, SkillState, Skills}
 use super::arguments::{Inbox, OneRun, ReplyToRun, StartRun, WaitForChange};
 use super::changes;
 use super::handler::Handler;
+use crate::access::Caller;
 use crate::pages::{Page, limit};
 use crate::problem::Problem;
 use crate::{inbox, runs};
@@ -90,12 +92,13 @@ impl Handler {
     ))]
     async fn reply_to_run(
         &self,
+        Extension(caller): Extension<Caller>,
         Parameters(reply): Parameters<ReplyToRun>,
     ) -> Result<Json<RunState>, Problem> {
         let answer = ReplyRequest {
             interaction_id: reply.interaction_id.map(InteractionId),
             action: reply.action(),
-            by: By::USER,
+            by: caller.by(),
             key: reply.key()?,
             response: reply.response.clone(),
         };
@@ -112,8 +115,12 @@ impl Handler {
         idempotent_hint = true,
         open_world_hint = false
     ))]
-    async fn cancel_run(&self, Parameters(wanted): Parameters<OneRun>) -> Result<Json<RunState>, Problem> {
-        let run = self.server.service.cancel(wanted.id()?, By::USER).await?;
+    async fn cancel_run(
+        &self,
+        Extension(caller): Extension<Caller>,
+        Parameters(wanted): Parameters<OneRun>,
+    ) -> Result<Json<RunState>, Problem> {
+        let run = self.server.service.cancel(wanted.id()?, caller.by()).await?;
         Ok(Json(RunState::of(&run)))
     }
 

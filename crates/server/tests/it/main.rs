@@ -5,10 +5,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod client;
+mod described;
 mod doors;
 mod jobs;
 mod mcp;
+mod metrics;
 mod requests;
 mod runs;
 mod stage;
 mod streams;
+mod tokens;

@@ -112,7 +112,7 @@ async fn what_cannot_be_done_as_asked_is_refused_and_says_where() {
         (json!({ "upload": 1 }), "/upload"),
         (json!({ "client_metadata": { "conversation_mode": "?" } }), "/client_metadata/conversation_mode"),
     ] {
-        let problem = stage.post("/v1/jobs", &request(more)).await.is_problem(400, "INVALID");
+        let problem = stage.post("/v1/jobs", &request(more)).await.is_problem(400, "BAD_REQUEST");
         assert_eq!(problem["errors"][0]["path"], path, "{problem}");
     }
     stage.post("/v1/jobs", &json!({ "engine": "scripted" })).await.is_problem(422, "INVALID");
