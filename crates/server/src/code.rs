@@ -12,6 +12,12 @@ named! {
         BadForm = "BAD_FORM",
         /// A header or a parameter is wrong.
         BadRequest = "BAD_REQUEST",
+        /// A token is needed here, in `Authorization`.
+        TokenMissing = "TOKEN_MISSING",
+        /// This is no token of this server, or not any more.
+        TokenUnknown = "TOKEN_UNKNOWN",
+        /// The token has a role that does not take this.
+        RoleTooLow = "ROLE_TOO_LOW",
         /// The `Host` is not this server.
         ForeignHost = "FOREIGN_HOST",
         /// The request comes from a web page of somebody else.
@@ -60,6 +66,8 @@ named! {
         SkillUnusable = "SKILL_UNUSABLE",
         /// Nothing was created, because too many runs wait: `Retry-After` says when to try again.
         QueueFull = "QUEUE_FULL",
+        /// Too many writes at once, nothing was changed: `Retry-After` says when to try again.
+        RateLimited = "RATE_LIMITED",
         /// Adjourn itself is at fault.
         Internal = "INTERNAL",
         /// The folders of the run cannot be made or read.
@@ -74,7 +82,8 @@ impl Code {
     pub const fn status(self) -> StatusCode {
         match self {
             Self::BadJson | Self::BadForm | Self::BadRequest => StatusCode::BAD_REQUEST,
-            Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::TokenMissing | Self::TokenUnknown => StatusCode::UNAUTHORIZED,
+            Self::RoleTooLow | Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::UnknownRoute
             | Self::UnknownRun
             | Self::UnknownContract
@@ -95,7 +104,7 @@ impl Code {
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::QueueFull => StatusCode::TOO_MANY_REQUESTS,
+            Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
             Self::JournalUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }

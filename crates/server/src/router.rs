@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::body::BODY_BYTES_MAX;
 use crate::code::Code;
-use crate::guard::{Door, guard};
+use crate::guard::{Door, Gate, guard};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::{catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, runs, skills, slots};
@@ -38,7 +38,7 @@ impl Server {
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-            .layer(from_fn_with_state(door, guard))
+            .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
             .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
             .with_state(self)
     }
@@ -55,7 +55,7 @@ impl Server {
 }
 
 /// The routes that the document describes.
-fn documented() -> OpenApiRouter<Server> {
+pub(crate) fn documented() -> OpenApiRouter<Server> {
     OpenApiRouter::with_openapi(openapi::document())
         .merge(runs::routes())
         .merge(replies::routes())

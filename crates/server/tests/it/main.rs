@@ -14,4 +14,5 @@ mod requests;
 mod runs;
 mod stage;
 mod streams;
+mod tokens;
 mod uploads;
