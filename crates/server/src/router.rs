@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::guard::{Door, Gate, guard};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
-use crate::{catalog, docs, events, feed, files, health, inbox, openapi, replies, runs, skills, slots};
+use crate::{catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, runs, skills, slots};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -61,6 +61,7 @@ pub(crate) fn documented() -> OpenApiRouter<Server> {
         .merge(replies::routes())
         .merge(events::routes())
         .merge(files::routes())
+        .merge(logs::routes())
         .merge(inbox::routes())
         .merge(feed::routes())
         .merge(skills::routes())
