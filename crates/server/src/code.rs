@@ -8,6 +8,8 @@ named! {
     pub enum Code {
         /// The body is not JSON: `detail` says where.
         BadJson = "BAD_JSON",
+        /// The body is not a form, or one without a part `request`.
+        BadForm = "BAD_FORM",
         /// A header or a parameter is wrong.
         BadRequest = "BAD_REQUEST",
         /// A token is needed here, in `Authorization`.
@@ -34,6 +36,8 @@ named! {
         UnknownSkill = "UNKNOWN_SKILL",
         /// The run's folder is gone.
         NoWorkspace = "NO_WORKSPACE",
+        /// The attempt left no such output, or it was removed.
+        NoLog = "NO_LOG",
         /// The header `allow` says what the route takes.
         MethodNotAllowed = "METHOD_NOT_ALLOWED",
         /// The body did not come in time.
@@ -77,7 +81,7 @@ impl Code {
     /// The status of an answer with this code.
     pub const fn status(self) -> StatusCode {
         match self {
-            Self::BadJson | Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::BadJson | Self::BadForm | Self::BadRequest => StatusCode::BAD_REQUEST,
             Self::TokenMissing | Self::TokenUnknown => StatusCode::UNAUTHORIZED,
             Self::RoleTooLow | Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::UnknownRoute
@@ -86,7 +90,8 @@ impl Code {
             | Self::UnknownFile
             | Self::UnknownMachine
             | Self::UnknownSkill
-            | Self::NoWorkspace => StatusCode::NOT_FOUND,
+            | Self::NoWorkspace
+            | Self::NoLog => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::NotOpen

@@ -14,7 +14,7 @@ use crate::guard::{Door, Gate, guard};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::{
-    catalog, docs, events, feed, files, health, inbox, jobs, mcp, openapi, replies, runs, skills, slots,
+    catalog, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies, runs, skills, slots,
 };
 
 /// What every route has: the service, and the news that the server ends.
@@ -65,6 +65,7 @@ pub(crate) fn documented() -> OpenApiRouter<Server> {
         .merge(replies::routes())
         .merge(events::routes())
         .merge(files::routes())
+        .merge(logs::routes())
         .merge(inbox::routes())
         .merge(feed::routes())
         .merge(skills::routes())

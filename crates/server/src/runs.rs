@@ -3,8 +3,8 @@
 use adjourn_core::{
     ContractView, InteractionView, Run, RunError, RunId, RunRow, RunStatus, RunView, Warning,
 };
-use adjourn_runtime::Created;
 use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::{Created, ServiceError};
 use adjourn_store::RunFilter;
 use axum::Json;
 use axum::extract::State;
@@ -18,17 +18,19 @@ use utoipa_axum::routes;
 
 use crate::body;
 use crate::code::Code;
-use crate::new_run::NewRun;
+use crate::new_run::{NewRun, NewRunForm};
 use crate::openapi::Refuses;
 use crate::pages::{Page, limit};
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath, run_id};
 use crate::router::Server;
+use crate::uploads::Sent;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
         .routes(routes!(create).refuses(&[
             Code::BadJson,
+            Code::BadForm,
             Code::BadRequest,
             Code::BodyTooSlow,
             Code::KeyReused,
@@ -37,7 +39,6 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::UnsupportedMediaType,
             Code::Invalid,
             Code::SkillUnusable,
-            Code::UnknownRun,
             Code::QueueFull,
             Code::WorkspaceFailed,
         ]))
@@ -66,32 +67,46 @@ pub(crate) struct CreatedView {
     post, path = "/v1/runs", tag = "runs", operation_id = "createRun",
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "The same key with the same request gives the same run.")),
-    request_body = NewRun,
+    request_body(content((NewRun = "application/json"), (NewRunForm = "multipart/form-data"))),
     responses((status = 201, body = CreatedView, description = "The run.",
         headers(("location" = String, description = "Where the run is.")))),
 )]
 pub(crate) async fn create(
     State(server): State<Server>,
     headers: HeaderMap,
-    body::Json(document): body::Json,
+    Sent { document, files }: Sent,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let request = RunRequest::read(&document).map_err(Problem::invalid)?;
-    let created = start(&server, request, key).await?;
+    let mut request = RunRequest::read(&document).map_err(Problem::invalid)?;
+    request.files = files.as_ref().map(|files| files.uploads().to_vec()).unwrap_or_default();
+    let service = server.service.clone();
+    let created = whole(async move {
+        let created = service.create(request, key, None).await;
+        drop(files);
+        created
+    })
+    .await?;
     let location = format!("/v1/runs/{}", created.run.id());
     let view = CreatedView { run: RunView::of(&created.run), notice: created.notice };
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())
 }
 
-/// Creates a run, whatever becomes of the client: one that goes away must not stop halfway what makes the run's folder.
+/// Creates a run that comes without files.
 pub(crate) async fn start(
     server: &Server,
     request: RunRequest,
     key: Option<String>,
 ) -> Result<Created, Problem> {
     let service = server.service.clone();
-    let creating = tokio::spawn(async move { service.create(request, key, None).await });
-    Ok(creating.await.map_err(|_| Problem::internal("creating the run stopped halfway"))??)
+    whole(async move { service.create(request, key, None).await }).await
+}
+
+/// Creates a run in a task of its own: a client that goes away must not stop halfway what makes the run's folder.
+async fn whole(
+    creating: impl Future<Output = Result<Created, ServiceError>> + Send + 'static,
+) -> Result<Created, Problem> {
+    let created = tokio::spawn(creating).await;
+    Ok(created.map_err(|_| Problem::internal("creating the run stopped halfway"))??)
 }
 
 #[derive(Deserialize, IntoParams)]

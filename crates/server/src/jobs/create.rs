@@ -19,8 +19,7 @@ pub(super) async fn create(
     body::Json(document): body::Json,
 ) -> Result<Json<Value>, Problem> {
     let key = body::key(&headers)?;
-    let request = request::read(&document)?;
-    let name = request.skill.clone().unwrap_or_default();
+    let (name, request) = request::read(&document)?;
     server
         .blocking(move |service| {
             find(&name, &service.desk().config().skills)

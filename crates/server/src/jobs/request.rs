@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::{ExecutionMode, FieldError};
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::request::{RunRequest, SkillRef};
 use serde_json::{Map, Value};
 
 use crate::code::Code;
@@ -34,8 +34,8 @@ const RENAMED: [(&str, &str); 3] = [
 /// Options that are not options of a run here.
 const OTHERS: [&str; 3] = ["execution_mode", "no_cache", "env"];
 
-/// The run that a job is.
-pub(super) fn read(document: &Value) -> Result<RunRequest, Problem> {
+/// The skill that a job names, and the run that it is.
+pub(super) fn read(document: &Value) -> Result<(String, RunRequest), Problem> {
     let mut reading = Reading { errors: Vec::new() };
     let Some(members) = document.as_object() else {
         return Err(Problem::invalid(vec![FieldError::new("", "should be an object")]));
@@ -66,8 +66,8 @@ pub(super) fn read(document: &Value) -> Result<RunRequest, Problem> {
     if !reading.errors.is_empty() {
         return Err(invalid(reading.errors));
     }
-    Ok(RunRequest {
-        skill: Some(skill.to_owned()),
+    let request = RunRequest {
+        skill: Some(SkillRef::Named(skill.to_owned())),
         engine,
         execution_mode: mode,
         input: members.get("input").cloned().unwrap_or_default(),
@@ -75,7 +75,8 @@ pub(super) fn read(document: &Value) -> Result<RunRequest, Problem> {
         options: Value::Object(options),
         labels,
         ..RunRequest::default()
-    })
+    };
+    Ok((skill.to_owned(), request))
 }
 
 /// What is wrong with a job, as its client knows it: 400, and under the names that it used.

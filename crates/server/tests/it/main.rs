@@ -5,9 +5,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod client;
+mod creating;
 mod described;
 mod doors;
 mod jobs;
+mod logs;
 mod mcp;
 mod metrics;
 mod requests;
@@ -15,3 +17,4 @@ mod runs;
 mod stage;
 mod streams;
 mod tokens;
+mod uploads;

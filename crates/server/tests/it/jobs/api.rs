@@ -210,8 +210,10 @@ async fn chat_events_follow_a_snapshot_and_begin_behind_the_cursor() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_can_be_pinged() {
+async fn the_server_can_be_pinged_and_its_skills_have_ids() {
     let stage = Stage::new().await;
+    assert_eq!(stage.get("/v1/skills").await.is(200)["items"][0]["id"], "survey");
+    assert_eq!(stage.get("/v1/skills/survey").await.is(200)["id"], "survey");
     let pinged = stage.get("/v1/system/ping").await;
     assert_eq!((pinged.status.as_u16(), pinged.body.len()), (204, 0));
 }
