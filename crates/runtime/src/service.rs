@@ -20,7 +20,8 @@ use crate::driver::Driver;
 use crate::kernel::{Denied, Slots};
 use crate::request::{RunRequest, Surroundings};
 use crate::runtime::{Clock, Runtime, SystemClock};
-use crate::skill::{self, Skill};
+use crate::shelf::Shelved;
+use crate::skill;
 use crate::workspace::{NewWorkspace, Place, Workspaces};
 
 /// What was asked for and cannot be had.
@@ -138,7 +139,8 @@ impl Service {
     ) -> Result<Created, ServiceError> {
         let digest = digest(&request);
         let run_id = new_run_id();
-        let skill = self.skill_of(&request)?;
+        let shelved = self.skill_of(&request)?;
+        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
         let place = match (&request.workspace, request.continues) {
             (Some(folder), _) => Place::User(folder.clone()),
             (None, Some(earlier)) => Place::Of(earlier),
@@ -146,15 +148,11 @@ impl Service {
         };
         let workspaces = self.desk.workspaces();
         let plan = workspaces
-            .plan(run_id, skill.as_ref().map(|skill| skill.name.as_str()), &place)
+            .plan(run_id, skill.map(|skill| skill.name.as_str()), &place)
             .map_err(|error| ServiceError::Workspace(error.to_string()))?;
         let is_installed = |name: &str| self.desk.is_installed(name);
-        let known = Surroundings {
-            config: self.desk.config(),
-            skill: skill.as_ref(),
-            is_installed: &is_installed,
-            workspace: &plan,
-        };
+        let known =
+            Surroundings { config: self.desk.config(), skill, is_installed: &is_installed, workspace: &plan };
         let checked = request.check(known).map_err(ServiceError::Invalid)?;
         let mut spec = checked.spec;
         spec.continues =
@@ -172,11 +170,15 @@ impl Service {
             let engine = self.desk.engine(&spec.engine).map_err(ServiceError::Workspace)?;
             self.desk.recorder(run_id, engine, file).map_err(ServiceError::Workspace)?;
         }
-        let new = NewWorkspace { run_id, skill: skill.as_ref(), uploads: &checked.uploads, place };
+        let new = NewWorkspace { run_id, skill, uploads: &checked.uploads, place };
         workspaces
             .create(&new)
             .and_then(|_| workspaces.keep_asked(run_id, &asked))
             .map_err(|error| ServiceError::Workspace(error.to_string()))?;
+        // Before the run is there: its first turn may begin before this goes on.
+        if let Some(shelved) = &shelved {
+            self.desk.shelf().created(run_id, shelved.clone());
+        }
         let key = key.map(|key| ReplyKey { key, digest });
         let created = self.runtime.ask(run_id, Command::Create(Create { spec, key })).await;
         match created {
@@ -192,7 +194,7 @@ impl Service {
         }
     }
 
-    fn skill_of(&self, request: &RunRequest) -> Result<Option<Skill>, ServiceError> {
+    fn skill_of(&self, request: &RunRequest) -> Result<Option<Arc<Shelved>>, ServiceError> {
         let Some(name) = &request.skill else { return Ok(None) };
         let path = Path::new(name);
         let dir = if path.is_dir() {
@@ -201,7 +203,7 @@ impl Service {
             skill::find(name, &self.desk.config().skills)
                 .map_err(|not_found| ServiceError::Skill(not_found.to_string()))?
         };
-        Skill::load(&dir).map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
+        self.desk.shelf().skill(&dir).map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
     }
 
     fn continued(&self, earlier: RunId, engine: &str) -> Result<Continued, ServiceError> {

@@ -12,6 +12,7 @@ use crate::body::BODY_BYTES_MAX;
 use crate::guard::{Door, guard};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
+use crate::streams::Streams;
 use crate::{catalog, events, feed, files, health, inbox, replies, runs};
 
 /// What every route has: the service, and the news that the server ends.
@@ -21,12 +22,13 @@ pub struct Server {
     /// Ends every stream: an open one would keep the server from ending.
     pub(crate) shutdown: CancellationToken,
     pub(crate) metrics: Metrics,
+    pub(crate) streams: Streams,
 }
 
 impl Server {
     /// A server of `service` whose streams end with `shutdown`.
     pub fn new(service: Service, shutdown: CancellationToken) -> Self {
-        Self { service, shutdown, metrics: Metrics::default() }
+        Self { service, shutdown, metrics: Metrics::default(), streams: Streams::default() }
     }
 
     /// All routes, for clients that come by `door`.
