@@ -17,6 +17,7 @@
 
 mod body;
 mod catalog;
+mod chronicle;
 mod connection;
 mod descriptors;
 mod error;
@@ -33,6 +34,7 @@ mod problem;
 mod query;
 mod refused;
 mod replies;
+mod request_id;
 mod router;
 mod runs;
 mod serve;

@@ -4,7 +4,7 @@ use adjourn_runtime::Service;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +13,7 @@ use crate::guard::{Door, guard};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::streams::Streams;
-use crate::{catalog, events, feed, files, health, inbox, replies, runs};
+use crate::{catalog, events, feed, files, health, inbox, replies, request_id, runs};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -50,6 +50,7 @@ impl Server {
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
             .layer(from_fn_with_state(door, guard))
             .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
+            .layer(from_fn(request_id::identify))
             .with_state(self)
     }
 

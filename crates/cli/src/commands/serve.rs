@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::data::Global;
 use crate::exit::Exit;
+use crate::logs::{self, LogFormat};
 
 /// Own the data directory and serve it over HTTP, until it is told to stop
 ///
@@ -19,10 +20,14 @@ pub(crate) struct Serve {
     /// The address to listen on; only addresses of this machine itself
     #[arg(long, value_name = "ADDR", default_value_t = LISTEN_DEFAULT)]
     listen: SocketAddr,
+    /// How a line of the log on stderr looks; $ADJOURN_LOG says what is logged, `info` unless it does
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
 }
 
 impl Serve {
     pub(crate) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        logs::begin(self.log_format)?;
         let options =
             Options { data_dir: global.data.clone(), config: global.config()?, listen: self.listen };
         let shutdown = CancellationToken::new();
@@ -39,7 +44,11 @@ impl Serve {
             }
         });
         adjourn_server::run(options, shutdown, |address| {
-            anstream::eprintln!("listening on http://{address}");
+            match self.log_format {
+                // Whoever starts it wants to know this, whatever is logged.
+                LogFormat::Text => anstream::eprintln!("listening on http://{address}"),
+                LogFormat::Json => tracing::info!("listening on http://{address}"),
+            }
         })
         .await?;
         Ok(Exit::Done)
