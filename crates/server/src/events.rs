@@ -16,14 +16,19 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::code::Code;
 use crate::metrics::OpenStream;
+use crate::openapi::Refuses;
 use crate::pages::limit;
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath};
@@ -31,14 +36,41 @@ use crate::router::Server;
 use crate::shared::{Page, Rendered, Shared, Source};
 use crate::sse::{self, ALIVE, Events, HEARTBEAT, PAGE_ENTRIES};
 
-#[derive(Deserialize)]
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest, Code::UnknownRun]))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    /// Begin after the frame with this `seq`.
     after: Option<u64>,
-    /// Of a page; a stream has no limit.
+    /// Frames of a page; a stream has no limit.
+    #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<usize>,
 }
 
+/// A page of history.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct History {
+    events: Vec<Frame>,
+    /// Where to go on, now or when there is more.
+    next_after: u64,
+}
+
+/// The stream of a run, as server-sent events, or a page of its history.
+///
+/// The stream stays open while the run waits and closes after the terminal frame. `id:` is the `seq` of a frame. With
+/// `Accept: application/json` the answer is a page of history instead.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "runEvents",
+    params(RunPath, Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this frame.")),
+    responses(
+        (status = 200, description = "Frames.", content((String = "text/event-stream"), (History = "application/json"))),
+        (status = 204, description = "The run has ended and its reader has seen everything."),
+    ),
+)]
 pub(crate) async fn events(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -60,9 +92,9 @@ pub(crate) async fn events(
     if row.status.is_terminal() && after >= row.seq {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let history = History { store: server.service.store().clone(), id, engine: row.engine };
+    let reader = Reader { store: server.service.store().clone(), id, engine: row.engine };
     let follower = Follower {
-        stream: server.streams.run(history, row.seq),
+        stream: server.streams.run(reader, row.seq),
         after,
         pending: VecDeque::from([Events::greeting(after).into_bytes()]),
         unread: true,
@@ -75,27 +107,26 @@ pub(crate) async fn events(
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
 
-/// `{events, next_after}`: the frames after `after`, and where to go on, now or when there is more.
 async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Response, Problem> {
     let read = server.blocking(move |service: &Service| {
-        let history = History { store: service.store().clone(), id, engine: service.row(id)?.engine };
-        let (mut frames, _) = history.frames(after, limit)?;
+        let reader = Reader { store: service.store().clone(), id, engine: service.row(id)?.engine };
+        let (mut frames, _) = reader.frames(after, limit)?;
         frames.truncate(limit);
         Ok(frames)
     });
     let frames = read.await?;
     let next_after = frames.last().map_or(after, |frame| frame.seq);
-    Ok(Json(json!({ "events": frames, "next_after": next_after })).into_response())
+    Ok(Json(History { events: frames, next_after }).into_response())
 }
 
 /// The frames of a run that are in the journal.
-pub(crate) struct History {
+pub(crate) struct Reader {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) id: RunId,
     pub(crate) engine: String,
 }
 
-impl History {
+impl Reader {
     /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
     fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
         let header = Header { run_id: self.id, engine: &self.engine };
@@ -110,7 +141,7 @@ impl History {
     }
 }
 
-impl Source for History {
+impl Source for Reader {
     fn read(&self, after: u64) -> Result<Page, Error> {
         let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
         let upto = frames.last().map_or(after, |frame| frame.seq);
@@ -129,7 +160,7 @@ fn rendered(frame: &Frame) -> Result<Rendered, Error> {
 
 /// Somebody who reads the stream of a run.
 struct Follower {
-    stream: Arc<Shared<History>>,
+    stream: Arc<Shared<Reader>>,
     /// The last frame that was read.
     after: u64,
     /// What was read and not yet sent: shared with everybody who reads the same.

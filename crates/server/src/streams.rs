@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use adjourn_core::RunId;
 use adjourn_store::{Error, Store};
 
-use crate::events::History;
+use crate::events::Reader;
 use crate::feed::Changes;
 use crate::shared::Shared;
 
@@ -26,7 +26,7 @@ struct Inside {
 
 #[derive(Default)]
 struct Runs {
-    streams: HashMap<RunId, Weak<Shared<History>>>,
+    streams: HashMap<RunId, Weak<Shared<Reader>>>,
     /// How many there may be before those without readers are dropped: twice those that have some, so that sweeping
     /// costs a constant amount per registration.
     sweep_at: usize,
@@ -34,17 +34,17 @@ struct Runs {
 
 impl Streams {
     /// The stream of a run, whose last frame so far is `end`.
-    pub(crate) fn run(&self, history: History, end: u64) -> Arc<Shared<History>> {
+    pub(crate) fn run(&self, reader: Reader, end: u64) -> Arc<Shared<Reader>> {
         let mut runs = self.0.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shared) = runs.streams.get(&history.id).and_then(Weak::upgrade) {
+        if let Some(shared) = runs.streams.get(&reader.id).and_then(Weak::upgrade) {
             return shared;
         }
         if runs.streams.len() >= runs.sweep_at {
             runs.streams.retain(|_, shared| shared.strong_count() > 0);
             runs.sweep_at = SWEEP_FIRST.max(2 * runs.streams.len());
         }
-        let id = history.id;
-        let shared = Arc::new(Shared::new(history, end));
+        let id = reader.id;
+        let shared = Arc::new(Shared::new(reader, end));
         runs.streams.insert(id, Arc::downgrade(&shared));
         shared
     }

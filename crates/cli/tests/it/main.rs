@@ -14,6 +14,7 @@ mod reply;
 mod run;
 mod skills;
 mod statechart;
+mod token;
 mod world;
 mod wrong_use;
 
@@ -22,7 +23,12 @@ use assert_cmd::Command;
 /// The binary with these arguments, in an environment that asks for nothing.
 fn adjourn(arguments: &[&str]) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("adjourn");
-    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("ADJOURN_DATA");
+    command
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("ADJOURN_DATA")
+        .env_remove("ADJOURN_TOKENS");
     command
 }
 

@@ -65,7 +65,6 @@ pub fn a_run_is_listed_by_every_filter_from_every_cursor(fixture: &mut dyn Fixtu
 
 type Case<'c, A, B, C, D> = (&'c A, &'c B, &'c C, &'c D);
 
-/// Every combination of one of each.
 pub fn runs_are_counted_by_status(fixture: &mut dyn Fixture) {
     let none: Vec<_> = RunStatus::ALL.iter().map(|&status| (status, 0)).collect();
     assert_eq!(fixture.store().run_counts().unwrap(), none);
@@ -77,6 +76,7 @@ pub fn runs_are_counted_by_status(fixture: &mut dyn Fixture) {
     assert_eq!(fixture.store().run_counts().unwrap(), expected);
 }
 
+/// Every combination of one of each.
 fn product<'c, A, B, C, D>(
     a: &'c [A],
     b: &'c [B],
