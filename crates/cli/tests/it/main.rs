@@ -7,6 +7,7 @@ mod bench;
 mod cancel;
 mod engines;
 mod listing;
+mod logs;
 mod mcp;
 mod owner;
 mod prune;

@@ -31,7 +31,7 @@ pub(super) async fn page(
         let row = service.row(id)?;
         let reader = Reader { store: service.store().clone(), id, engine: row.engine };
         let after = from_seq.unwrap_or(1).saturating_sub(1);
-        let mut frames = reader.read(after, EVENTS_MAX)?;
+        let (mut frames, _) = reader.frames(after, EVENTS_MAX)?;
         frames.retain(|frame| to_seq.is_none_or(|last| frame.seq <= last));
         frames.truncate(EVENTS_MAX);
         Ok(json!({

@@ -16,7 +16,7 @@ pub(super) async fn show(State(server): State<Server>, RunPath(id): RunPath) -> 
     let shown = server.blocking(move |service| {
         let run = service.run(id)?;
         let store = service.store().clone();
-        let frames = Reader { store, id, engine: run.spec().engine.clone() }.read(0, usize::MAX)?;
+        let frames = Reader { store, id, engine: run.spec().engine.clone() }.frames(0, usize::MAX)?.0;
         Ok(job(&run, &Recovery::of(&frames)))
     });
     shown.await.map(Json)

@@ -125,8 +125,10 @@ impl Follower {
 
     async fn read(&self) -> Result<Vec<Frame>, Error> {
         let (reader, after) = (self.reader.clone(), self.after);
-        let read = tokio::task::spawn_blocking(move || reader.read(after, PAGE_ENTRIES)).await;
-        read.unwrap_or_else(|error| Err(Error::Failed { doing: "be read", problem: error.to_string() }))
+        let read = tokio::task::spawn_blocking(move || reader.frames(after, PAGE_ENTRIES)).await;
+        let read =
+            read.unwrap_or_else(|error| Err(Error::Failed { doing: "be read", problem: error.to_string() }));
+        read.map(|(frames, _)| frames)
     }
 
     fn send(mut self, frames: &[Frame]) -> Next {

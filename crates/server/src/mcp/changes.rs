@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use adjourn_core::{Frame, RunId};
+use adjourn_runtime::Service;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -49,7 +50,7 @@ pub(super) async fn of_run(
             .blocking(move |service| {
                 let run = service.run(id)?;
                 let reader = Reader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
-                Ok((reader.read(after, CHANGES_MAX)?, run))
+                Ok((reader.frames(after, CHANGES_MAX)?.0, run))
             })
             .await?;
         let is_over =
@@ -77,11 +78,11 @@ pub(super) async fn of_all(server: &Server, cursor: Option<u64>, until: Instant)
     loop {
         commits.mark_unchanged();
         while frames.is_empty() {
-            let (changes, upto) =
-                server.blocking(move |service| Ok(feed::read(service.store().as_ref(), after)?)).await?;
+            let read =
+                move |service: &Service| Ok(feed::Changes::new(service.store().clone()).frames(after)?);
+            let (found, upto) = server.blocking(read).await?;
             let Some(upto) = upto else { break };
-            after = upto;
-            frames = changes.into_iter().map(|changed| changed.frame).collect();
+            (frames, after) = (found, upto);
         }
         if !frames.is_empty() || !happens(&mut commits, &server.shutdown, until, &frames).await {
             return Ok(Changes {

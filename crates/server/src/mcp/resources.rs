@@ -58,7 +58,7 @@ pub(super) async fn read(server: &Server, uri: &str) -> Result<ReadResourceResul
     let text = server.blocking(move |service| {
         let run = service.run(id)?;
         let reader = Reader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
-        transcript(&run, |after| Ok(reader.read(after, PAGE_ENTRIES)?))
+        transcript(&run, |after| Ok(reader.frames(after, PAGE_ENTRIES)?.0))
     });
     let contents = ResourceContents::text(text.await?, uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]))
