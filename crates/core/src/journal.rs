@@ -93,7 +93,7 @@ pub enum Change {
 }
 
 /// What a list of runs shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRow {
     /// The run.
     pub run_id: RunId,

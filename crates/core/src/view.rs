@@ -1,6 +1,6 @@
 //! What is shown of a run: its state in the words of the interface.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::time::wire;
@@ -11,40 +11,68 @@ use crate::{
 };
 
 /// A run, as every surface shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunView {
-    run_id: RunId,
-    status: RunStatus,
-    skill: Option<String>,
-    engine: String,
-    execution_mode: ExecutionMode,
-    interactive_profile: ProfileView,
-    interactive_require_user_reply: bool,
-    session_timeout_sec: u32,
+    /// Its id.
+    pub run_id: RunId,
+    /// Where it is in its life.
+    pub status: RunStatus,
+    /// The skill it runs; none for a bare prompt.
+    pub skill: Option<String>,
+    /// What it was asked to do, without a skill.
+    pub prompt: Option<String>,
+    /// The engine that executes it.
+    pub engine: String,
+    /// Whether its agent may ask.
+    pub execution_mode: ExecutionMode,
+    /// What becomes of its process while it waits.
+    pub interactive_profile: ProfileView,
+    /// Whether a question waits for a person, however long that takes.
+    pub interactive_require_user_reply: bool,
+    /// How long a question waits where it does not.
+    pub session_timeout_sec: u32,
+    /// When the first of its questions is decided without an answer.
     #[serde(with = "wire::option")]
-    wait_deadline_at: Option<Timestamp>,
-    attempt_number: u32,
-    max_attempt: Option<u32>,
-    restarts: u32,
-    holds_slot: bool,
-    continues: Option<RunId>,
-    usage: Usage,
-    pending: Option<InteractionView>,
-    open_interactions: Vec<InteractionId>,
-    result: Option<Value>,
-    error: Option<RunError>,
-    warnings: Vec<Warning>,
-    labels: std::collections::BTreeMap<String, String>,
-    seq: u64,
+    pub wait_deadline_at: Option<Timestamp>,
+    /// The current attempt; 0 before the first.
+    pub attempt_number: u32,
+    /// How many attempts it has; none for any number.
+    pub max_attempt: Option<u32>,
+    /// How often its current attempt was cut off.
+    pub restarts: u32,
+    /// Whether it holds a slot.
+    pub holds_slot: bool,
+    /// The run whose conversation it took over.
+    pub continues: Option<RunId>,
+    /// Tokens and money.
+    pub usage: Usage,
+    /// Its oldest open question.
+    pub pending: Option<InteractionView>,
+    /// All of its open questions, the oldest first.
+    pub open_interactions: Vec<InteractionId>,
+    /// What came of it.
+    pub result: Option<Value>,
+    /// Why it failed.
+    pub error: Option<RunError>,
+    /// What was odd.
+    pub warnings: Vec<Warning>,
+    /// What its creator wanted to find it by.
+    pub labels: std::collections::BTreeMap<String, String>,
+    /// The number of the last frame of its stream.
+    pub seq: u64,
+    /// When it was created.
     #[serde(with = "wire")]
-    created_at: Timestamp,
+    pub created_at: Timestamp,
+    /// When its last event was decided.
     #[serde(with = "wire")]
-    updated_at: Timestamp,
+    pub updated_at: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-struct ProfileView {
-    kind: Profile,
+/// What becomes of a process while its run waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileView {
+    /// The profile.
+    pub kind: Profile,
 }
 
 impl RunView {
@@ -55,6 +83,7 @@ impl RunView {
             run_id: run.id(),
             status: run.status(),
             skill: spec.skill.clone(),
+            prompt: spec.prompt.clone(),
             engine: spec.engine.clone(),
             execution_mode: spec.execution_mode,
             interactive_profile: ProfileView { kind: run.profile() },
@@ -84,32 +113,46 @@ impl RunView {
 }
 
 /// A question and its resolution, as every surface shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InteractionView {
-    interaction_id: InteractionId,
-    status: InteractionStatus,
-    attempt_number: u32,
-    source: Source,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    execution_id: Option<ExecutionId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    action_detail: Option<Value>,
+    /// Its number in its run.
+    pub interaction_id: InteractionId,
+    /// Where it is in its life.
+    pub status: InteractionStatus,
+    /// The attempt it was asked in.
+    pub attempt_number: u32,
+    /// Where it comes from.
+    pub source: Source,
+    /// The contract it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_id: Option<ExecutionId>,
+    /// What that contract does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_detail: Option<Value>,
+    /// What is asked.
     #[serde(flatten)]
-    question: Question,
+    pub question: Question,
+    /// When it was asked.
     #[serde(with = "wire")]
-    created_at: Timestamp,
+    pub created_at: Timestamp,
+    /// When something happens without an answer.
     #[serde(with = "wire::option")]
-    deadline_at: Option<Timestamp>,
+    pub deadline_at: Option<Timestamp>,
+    /// How it was resolved.
     #[serde(flatten)]
-    resolution: Option<ResolutionView>,
+    pub resolution: Option<ResolutionView>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct ResolutionView {
-    response: Value,
+/// How a question was resolved, as every surface shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResolutionView {
+    /// The answer; null where there was none.
+    pub response: Value,
+    /// When.
     #[serde(with = "wire")]
-    resolved_at: Timestamp,
-    resolved_by: By,
+    pub resolved_at: Timestamp,
+    /// By whom.
+    pub resolved_by: By,
 }
 
 impl InteractionView {
