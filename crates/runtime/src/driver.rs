@@ -9,7 +9,7 @@ use adjourn_core::{
 };
 use adjourn_engine::{Finished, Seen, Turn};
 use tokio::runtime::Handle;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::brief::{Brief, Briefs, OutputContract};
@@ -52,6 +52,8 @@ struct Inner {
     tasks: Handle,
     /// The turns that are going on.
     live: Mutex<HashMap<RunId, Live>>,
+    /// Told whenever one of them is over.
+    over: Notify,
     deltas: broadcast::Sender<Delta>,
 }
 
@@ -66,7 +68,7 @@ impl Driver {
     /// A driver for `runtime` that runs its tasks on `tasks`.
     pub fn new(runtime: WeakRuntime, briefs: Arc<dyn Briefs>, tasks: Handle) -> Self {
         let (deltas, _) = broadcast::channel(DELTAS_MAX);
-        Self(Arc::new(Inner { runtime, briefs, tasks, live: Mutex::default(), deltas }))
+        Self(Arc::new(Inner { runtime, briefs, tasks, live: Mutex::default(), over: Notify::new(), deltas }))
     }
 
     /// What agents are writing, from now on.
@@ -77,6 +79,21 @@ impl Driver {
     /// How many turns are going on.
     pub fn live_turns(&self) -> usize {
         self.0.live().len()
+    }
+
+    /// Waits until no turn is going on. Others may begin at any time, unless the runtime was [told](crate::Runtime::drain)
+    /// that none does.
+    pub async fn at_rest(&self) {
+        let mut over = std::pin::pin!(self.0.over.notified());
+        loop {
+            // Listened for before it is looked: a turn that ends in between is not missed.
+            over.as_mut().enable();
+            if self.live_turns() == 0 {
+                return;
+            }
+            over.as_mut().await;
+            over.set(self.0.over.notified());
+        }
     }
 }
 
@@ -146,6 +163,7 @@ impl Inner {
         let mut live = self.live();
         if live.get(&run_id).is_some_and(|live| live.turn == turn) {
             live.remove(&run_id);
+            self.over.notify_waiters();
         }
     }
 

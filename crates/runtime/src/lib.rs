@@ -25,6 +25,7 @@ mod kernel;
 mod nearest;
 mod options;
 pub mod prompt;
+mod reader;
 pub mod request;
 mod runtime;
 mod service;

@@ -1,6 +1,7 @@
 //! The kernel in production: a thread that drives it, and hands that carry out what it wants done.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp};
@@ -51,6 +52,7 @@ type Ticket = oneshot::Sender<Answer>;
 enum Input {
     Ask(Box<Request<Ticket>>),
     Surveyed(RunId, Survey),
+    Drain(oneshot::Sender<()>),
 }
 
 /// A handle to the runtime: cheap to clone. The runtime ends when the last one is gone.
@@ -60,6 +62,8 @@ pub struct Runtime {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
+    /// Set once no turn begins any more.
+    draining: Arc<AtomicBool>,
 }
 
 impl Runtime {
@@ -72,15 +76,39 @@ impl Runtime {
     ) -> Result<(Self, Threads), Error> {
         let kernel = Kernel::new(store.clone(), slots, clock.now())?;
         let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
+        let draining = Arc::new(AtomicBool::new(false));
         let weak = {
-            let (store, clock, under_way) = (store.clone(), clock.clone(), under_way.clone());
-            move |inputs| WeakRuntime { inputs, store, clock, under_way }
+            let (store, clock) = (store.clone(), clock.clone());
+            let (under_way, draining) = (under_way.clone(), draining.clone());
+            move |inputs| WeakRuntime { inputs, store, clock, under_way, draining }
         };
         let (inputs, threads) = Threads::start(store.clone(), {
             let clock = clock.clone();
-            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)) }
+            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)), drains: Vec::new() }
         })?;
-        Ok((Self { inputs, store, clock, under_way }, threads))
+        Ok((Self { inputs, store, clock, under_way, draining }, threads))
+    }
+
+    /// A runtime over what `store` holds that does nothing, and denies whatever it is asked.
+    pub fn at_rest(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
+        Self { inputs: Inputs::closed(), store, clock, under_way, draining: Arc::default() }
+    }
+
+    /// A handle that does not keep the runtime going.
+    pub fn downgrade(&self) -> WeakRuntime {
+        let Self { inputs, store, clock, under_way, draining } = self.clone();
+        WeakRuntime { inputs: inputs.downgrade(), store, clock, under_way, draining }
+    }
+
+    /// Begins no turn any more. When this returns, all those that had begun are known to the hands.
+    pub async fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+        let (done, drained) = oneshot::channel();
+        if self.inputs.send(Input::Drain(done)) {
+            // A runtime that ended meanwhile begins nothing either.
+            let _ = drained.await;
+        }
     }
 
     /// Has a command decided and made durable, or says why not.
@@ -92,6 +120,11 @@ impl Runtime {
             return Err(Denied::stopped());
         }
         answer.await.map_err(|_| Denied::stopped())?
+    }
+
+    /// Whether no turn begins any more.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
     }
 
     /// Says what a restart left of a run's surroundings.
@@ -117,14 +150,15 @@ pub struct WeakRuntime {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
+    draining: Arc<AtomicBool>,
 }
 
 impl WeakRuntime {
     /// The runtime, unless it has ended.
     pub fn upgrade(&self) -> Option<Runtime> {
         let inputs = self.inputs.upgrade()?;
-        let Self { store, clock, under_way, .. } = self.clone();
-        Some(Runtime { inputs, store, clock, under_way })
+        let Self { store, clock, under_way, draining, .. } = self.clone();
+        Some(Runtime { inputs, store, clock, under_way, draining })
     }
 }
 
@@ -133,6 +167,8 @@ struct Shell<H> {
     kernel: Kernel<Ticket>,
     clock: Arc<dyn Clock>,
     hands: H,
+    /// Who waits until nothing is about to begin.
+    drains: Vec<oneshot::Sender<()>>,
 }
 
 impl<H: Hands> Steps for Shell<H> {
@@ -142,6 +178,10 @@ impl<H: Hands> Steps for Shell<H> {
         match input {
             Input::Ask(request) => self.kernel.ask(*request),
             Input::Surveyed(run_id, survey) => self.kernel.surveyed(run_id, survey),
+            Input::Drain(done) => {
+                self.kernel.drain();
+                self.drains.push(done);
+            }
         }
     }
 
@@ -170,6 +210,11 @@ impl<H: Hands> Steps for Shell<H> {
                 Effect::StartTurn(run) => self.hands.start_turn(run),
                 Effect::StopTurn { run_id, turn, cause } => self.hands.stop_turn(run_id, turn, cause),
                 Effect::Survey(run) => self.hands.survey(run),
+            }
+        }
+        if !self.is_busy() {
+            for done in self.drains.drain(..) {
+                let _ = done.send(());
             }
         }
     }
