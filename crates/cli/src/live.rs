@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use adjourn_core::{Frame, FrameType, InteractionId, Run, RunStatus};
+use adjourn_core::{Frame, FrameType, InteractionId, RunStatus, RunView};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ impl Live {
     }
 
     /// Takes note of what came. `run` is the state with all of it.
-    pub(crate) fn see(&mut self, frames: &[Frame], run: &Run) {
+    pub(crate) fn see(&mut self, frames: &[Frame], run: &RunView) {
         for (index, frame) in frames.iter().enumerate() {
             match frame.kind {
                 FrameType::MessageFinal => self.writing.clear(),
@@ -75,7 +75,7 @@ impl Live {
     }
 
     /// Takes note of text that the agent is writing.
-    pub(crate) fn write(&mut self, text: &str, run: &Run) {
+    pub(crate) fn write(&mut self, text: &str, run: &RunView) {
         self.writing.push_str(text);
         if self.writing.len() > WRITING_BYTES_MAX {
             let from = self.writing.ceil_char_boundary(self.writing.len() - WRITING_BYTES_MAX / 2);
@@ -96,8 +96,8 @@ impl Live {
     }
 
     /// Puts it back.
-    fn draw(&self, run: &Run) {
-        if run.status().is_terminal() || run.open_interactions().next().is_some() {
+    fn draw(&self, run: &RunView) {
+        if run.status.is_terminal() || run.pending.is_some() {
             return self.hide();
         }
         if self.bar.is_finished() {
@@ -107,20 +107,20 @@ impl Live {
         self.bar.set_message(self.now(run));
     }
 
-    fn now(&self, run: &Run) -> String {
-        let state = match run.status() {
+    fn now(&self, run: &RunView) -> String {
+        let state = match run.status {
             RunStatus::Queued => "waits for a slot".to_owned(),
-            _ => format!("{} works, attempt {}", run.spec().engine, run.attempt_number()),
+            _ => format!("{} works, attempt {}", run.engine, run.attempt_number),
         };
         let written = self.writing.lines().next_back().filter(|line| !line.trim().is_empty());
         let doing = written.or(self.doing.as_deref()).map(|doing| one_line(doing, DOING_CHARS_MAX));
-        let parts = [Some(state), usage_text(run.usage()), doing];
+        let parts = [Some(state), usage_text(run.usage), doing];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }
 
 /// Whether a message is what the question or the result after it says as well.
-fn is_shown_otherwise(frame: &Frame, later: &[Frame], run: &Run) -> bool {
+fn is_shown_otherwise(frame: &Frame, later: &[Frame], run: &RunView) -> bool {
     if frame.kind != FrameType::MessageFinal {
         return false;
     }
@@ -132,7 +132,7 @@ fn is_shown_otherwise(frame: &Frame, later: &[Frame], run: &Run) -> bool {
     let says = words(text);
     let is_question =
         asked.into_iter().any(|prompt| says.as_deref().is_some_and(|says| prompt.contains(says)));
-    let is_result = match run.result() {
+    let is_result = match &run.result {
         Some(Value::String(result)) => result.trim() == text.trim(),
         Some(result) => serde_json::from_str::<Value>(text).is_ok_and(|said| said == *result),
         None => false,

@@ -14,9 +14,11 @@
 //! - Every stream ends when the server does.
 //! - A web page of another origin gets nothing, not even by a name that leads to this machine.
 
+mod background;
 mod body;
 mod catalog;
 mod connection;
+mod drain;
 mod error;
 mod events;
 mod feed;
@@ -25,6 +27,7 @@ mod guard;
 mod health;
 mod inbox;
 mod listen;
+mod local;
 mod pages;
 mod problem;
 mod query;
@@ -35,9 +38,11 @@ mod runs;
 mod serve;
 mod sse;
 
+pub use background::{Background, can_go_on, run_until_idle};
+pub use drain::{Ending, GRACE_DEFAULT};
 pub use error::Error;
 pub use guard::Door;
-pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};
+pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE, Socket};
 pub use problem::Problem;
 pub use router::Server;
-pub use serve::{Options, run, serve};
+pub use serve::{Options, run, serve, serve_socket};

@@ -19,8 +19,7 @@ pub const SOCKET_FILE: &str = "adjourn.sock";
 /// A port of this machine, and the socket in the data directory.
 pub struct Listeners {
     pub(crate) tcp: TcpListener,
-    pub(crate) socket: UnixListener,
-    pub(crate) socket_file: SocketFile,
+    pub(crate) socket: Socket,
     address: SocketAddr,
 }
 
@@ -34,14 +33,28 @@ impl Listeners {
         let failed = |source| Error::Address { address, source };
         let tcp = TcpListener::bind(address).await.map_err(failed)?;
         let address = tcp.local_addr().map_err(failed)?;
-        let path = data_dir.join(SOCKET_FILE);
-        let socket = bind_socket(&path).map_err(|source| Error::Socket { path: path.clone(), source })?;
-        Ok(Self { tcp, socket, socket_file: SocketFile(path), address })
+        Ok(Self { tcp, socket: Socket::bind(data_dir)?, address })
     }
 
     /// The address that is listened on, with the port that was found where none was asked for.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+}
+
+/// The socket in a data directory. Whoever owns the directory answers there.
+pub struct Socket {
+    pub(crate) listener: UnixListener,
+    pub(crate) file: SocketFile,
+}
+
+impl Socket {
+    /// Listens in `data_dir`, which has to be owned by this process: a socket that is there is a leftover, and goes. Has
+    /// to be called within a Tokio runtime.
+    pub fn bind(data_dir: &Path) -> Result<Self, Error> {
+        let path = data_dir.join(SOCKET_FILE);
+        let listener = bind_socket(&path).map_err(|source| Error::Socket { path: path.clone(), source })?;
+        Ok(Self { listener, file: SocketFile(path) })
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which address leads where.
 
 use adjourn_runtime::Service;
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use tokio_util::sync::CancellationToken;
 
 use crate::body::BODY_BYTES_MAX;
@@ -43,6 +43,7 @@ impl Server {
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+            .layer(Extension(door))
             .layer(from_fn_with_state(door, guard))
             .with_state(self)
     }
@@ -70,6 +71,7 @@ fn runs() -> Router<Server> {
         .route("/v1/runs/{id}/events", get(events::events))
         .route("/v1/runs/{id}/reply", post(replies::reply))
         .route("/v1/runs/{id}/cancel", post(replies::cancel))
+        .route("/v1/runs/{id}/rerun", post(runs::rerun))
 }
 
 async fn no_such_route(uri: Uri) -> Problem {

@@ -1,16 +1,20 @@
 //! Runs: created, listed, looked at.
 
+use std::future::Future;
+
 use adjourn_core::{ContractView, InteractionView, Run, RunRow, RunStatus, RunView};
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::{Created, ServiceError};
 use adjourn_store::RunFilter;
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::body;
+use crate::guard::Door;
+use crate::local::{self, LocalRequest};
 use crate::pages::{Page, limit};
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath, run_id};
@@ -32,15 +36,34 @@ struct CreatedView {
 /// sends a request again did not get the first answer, and should not need to know.
 pub(crate) async fn create(
     State(server): State<Server>,
+    Extension(door): Extension<Door>,
     headers: HeaderMap,
     body::Json(document): body::Json,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let request = RunRequest::read(&document).map_err(Problem::invalid)?;
+    let LocalRequest { request, record } = local::read(document, door).map_err(Problem::invalid)?;
     let service = server.service.clone();
-    // A task of its own: a client that goes away must not stop halfway what makes the run's folder.
-    let creating = tokio::spawn(async move { service.create(request, key, None).await });
-    let created = creating.await.map_err(|_| Problem::internal("creating the run stopped halfway"))??;
+    whole(async move { service.create(request, key, record).await }).await
+}
+
+/// Creates a run by the request that another was created by.
+pub(crate) async fn rerun(
+    State(server): State<Server>,
+    RunPath(id): RunPath,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let key = body::key(&headers)?;
+    let request = server.blocking(move |service| Ok(service.request_of(id)?)).await?;
+    let service = server.service.clone();
+    whole(async move { service.create(request, key, None).await }).await
+}
+
+/// Creates a run in a task of its own: a client that goes away must not stop halfway what makes the run's folder.
+async fn whole(
+    creating: impl Future<Output = Result<Created, ServiceError>> + Send + 'static,
+) -> Result<Response, Problem> {
+    let created = tokio::spawn(creating).await;
+    let created = created.map_err(|_| Problem::internal("creating the run stopped halfway"))??;
     let location = format!("/v1/runs/{}", created.run.id());
     let view = CreatedView { run: RunView::of(&created.run), notice: created.notice };
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())

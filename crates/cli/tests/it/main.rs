@@ -20,7 +20,10 @@ use assert_cmd::Command;
 /// The binary with these arguments, in an environment that asks for nothing.
 fn adjourn(arguments: &[&str]) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("adjourn");
-    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("ADJOURN_DATA");
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "ADJOURN_DATA", "ADJOURN_SERVER", "ADJOURN_TOKEN"] {
+        command.env_remove(name);
+    }
+    command.args(arguments);
     command
 }
 

@@ -3,10 +3,18 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// How long a test waits for something that is bound to come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it looks meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 const CONFIG: &str = r#"
 skills = ["./skills"]
@@ -106,6 +114,39 @@ impl World {
         serde_json::from_str(&said.stdout).unwrap()
     }
 
+    /// The items of a list.
+    pub(crate) fn items(&self, arguments: &[&str]) -> Vec<Value> {
+        let list = self.json(arguments);
+
+        list["items"].as_array().unwrap().clone()
+    }
+
+    /// The command at work beside the test, with an open stdin that says nothing.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+            .args(arguments)
+            .current_dir(self.path())
+            .env_remove("ADJOURN_DATA")
+            .env_remove("ADJOURN_SERVER")
+            .env_remove("ADJOURN_TOKEN")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// The ids of the runs that wait, once there are `count`.
+    pub(crate) fn until_waiting(&self, count: usize) -> Vec<String> {
+        until("runs wait", || {
+            let said = self.says(&["ps", "--status", "waiting_user", "--json"]);
+            let list: Value = serde_json::from_str(&said.stdout).ok()?;
+            let runs = list["items"].as_array()?.iter().filter_map(|run| run["run_id"].as_str());
+            let runs: Vec<_> = runs.map(str::to_owned).collect();
+            (runs.len() == count).then_some(runs)
+        })
+    }
+
     /// A run that waits, and its id.
     pub(crate) fn waiting_run(&self) -> String {
         let said = self.says(&["run", "deploy", "--engine", "asks", "--json"]);
@@ -128,6 +169,18 @@ impl World {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
         pipe
+    }
+}
+
+/// What `look` finds, as soon as it finds something.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "waited in vain until {what}");
+        std::thread::sleep(LOOK_EVERY);
     }
 }
 
