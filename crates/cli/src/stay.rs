@@ -73,7 +73,7 @@ impl Stay<'_, '_> {
             Some(_) => self.client.interactions(run.run_id).await?,
             None => Vec::new(),
         };
-        let open: Vec<_> = open.into_iter().filter(|it| it.resolution.is_none()).collect();
+        let open: Vec<_> = open.into_iter().filter(InteractionView::is_open).collect();
         let exit = result::show(self.client.global, run, &open, self.answers.shown, self.goes_on())?;
         if self.left.is_none() && self.client.is_owner() {
             self.others().await?;
@@ -200,14 +200,11 @@ impl Stay<'_, '_> {
         let id = self.tail.id();
         let asked = self.client.interactions(id).await?;
         let resolved = asked.into_iter().find(|asked| asked.interaction_id == open.interaction_id);
-        let how = match resolved.and_then(|resolved| Some((resolved.status, resolved.resolution?))) {
-            Some((status, resolution)) if !resolution.response.is_null() => {
-                format!(
-                    "the question is {status} already, with `{}`",
-                    output::value_text(&resolution.response)
-                )
+        let how = match resolved {
+            Some(InteractionView { status, response: Some(response), .. }) if !response.is_null() => {
+                format!("the question is {status} already, with `{}`", output::value_text(&response))
             }
-            Some((status, _)) => format!("the question is {status} already"),
+            Some(InteractionView { status, .. }) => format!("the question is {status} already"),
             None => "the question is not open any more".to_owned(),
         };
         self.live.say(&format!("{} {how}; your answer does not count", styled(style::ODD, "too late:")));

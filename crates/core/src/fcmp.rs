@@ -48,9 +48,11 @@ named! {
 
 /// One message of the stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Frame {
     /// Always [`PROTOCOL_VERSION`].
     #[serde(deserialize_with = "known_version")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub protocol_version: Version,
     /// The run.
     pub run_id: RunId,
@@ -86,6 +88,7 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, 
 
 /// Where a frame stands in its attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Meta {
     /// The attempt; 0 before the first.
     pub attempt: u32,

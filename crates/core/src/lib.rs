@@ -26,6 +26,8 @@ pub mod machine;
 pub mod machines;
 mod mode;
 mod names;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod projection;
 mod question;
 mod recovery;
@@ -66,4 +68,4 @@ pub use run::{
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;
-pub use view::{ContractView, InteractionView, ProfileView, ResolutionView, RunView};
+pub use view::{ContractView, InteractionView, ProfileView, RunView};

@@ -3,15 +3,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::question::present;
 use crate::time::wire;
 use crate::{
-    By, Contract, ContractAction, ExecutionId, ExecutionMode, Interaction, InteractionId, InteractionStatus,
-    Outcome, Profile, Question, Run, RunError, RunId, RunStatus, Source, Strict, Timestamp, Transition,
-    Usage, Warning,
+    Actor, By, Contract, ContractAction, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode,
+    Interaction, InteractionId, InteractionStatus, Outcome, Profile, Question, Run, RunError, RunId,
+    RunStatus, Source, Strict, Timestamp, Transition, Usage, Warning,
 };
 
 /// A run, as every surface shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunView {
     /// Its id.
     pub run_id: RunId,
@@ -27,22 +29,22 @@ pub struct RunView {
     pub execution_mode: ExecutionMode,
     /// What becomes of its process while it waits.
     pub interactive_profile: ProfileView,
-    /// Whether a question waits for a person, however long that takes.
+    /// Only a person answers; otherwise Adjourn decides when the deadline passes.
     pub interactive_require_user_reply: bool,
-    /// How long a question waits where it does not.
+    /// How long a question waits.
     pub session_timeout_sec: u32,
-    /// When the first of its questions is decided without an answer.
+    /// The earliest deadline of its open questions.
     #[serde(with = "wire::option")]
     pub wait_deadline_at: Option<Timestamp>,
     /// The current attempt; 0 before the first.
     pub attempt_number: u32,
     /// How many attempts it has; none for any number.
     pub max_attempt: Option<u32>,
-    /// How often its current attempt was cut off.
+    /// How often its current attempt was cut off by a restart.
     pub restarts: u32,
     /// Whether it holds a slot.
     pub holds_slot: bool,
-    /// The run whose conversation it took over.
+    /// The finished run whose conversation it took over.
     pub continues: Option<RunId>,
     /// Tokens and money.
     pub usage: Usage,
@@ -70,6 +72,7 @@ pub struct RunView {
 
 /// What becomes of a process while its run waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProfileView {
     /// The profile.
     pub kind: Profile,
@@ -114,6 +117,7 @@ impl RunView {
 
 /// A question and its resolution, as every surface shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InteractionView {
     /// Its number in its run.
     pub interaction_id: InteractionId,
@@ -126,7 +130,7 @@ pub struct InteractionView {
     /// The contract it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_id: Option<ExecutionId>,
-    /// What that contract does.
+    /// What that contract would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_detail: Option<Value>,
     /// What is asked.
@@ -138,26 +142,26 @@ pub struct InteractionView {
     /// When something happens without an answer.
     #[serde(with = "wire::option")]
     pub deadline_at: Option<Timestamp>,
-    /// How it was resolved.
-    #[serde(flatten)]
-    pub resolution: Option<ResolutionView>,
-}
-
-/// How a question was resolved, as every surface shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ResolutionView {
-    /// The answer; null where there was none.
-    pub response: Value,
-    /// When.
-    #[serde(with = "wire")]
-    pub resolved_at: Timestamp,
-    /// By whom.
-    pub resolved_by: By,
+    /// The answer, of a question that was resolved; null where there was none.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub response: Option<Value>,
+    /// When it was resolved.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "wire::option")]
+    pub resolved_at: Option<Timestamp>,
+    /// Who resolved it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_by: Option<By>,
 }
 
 impl InteractionView {
+    /// Whether it still waits for an answer.
+    pub fn is_open(&self) -> bool {
+        self.status == InteractionStatus::Open
+    }
+
     /// The view of a question of `run`.
     pub fn of(run: &Run, interaction: &Interaction) -> Self {
+        let resolution = interaction.resolution.as_ref();
         let contract = interaction.subject.execution_id().and_then(|id| run.contract(id));
         Self {
             interaction_id: interaction.interaction_id,
@@ -169,37 +173,52 @@ impl InteractionView {
             question: interaction.question.clone(),
             created_at: interaction.created_at,
             deadline_at: interaction.deadline_at,
-            resolution: interaction.resolution.as_ref().map(|resolution| ResolutionView {
-                response: resolution.response.clone(),
-                resolved_at: resolution.at,
-                resolved_by: resolution.by.clone(),
-            }),
+            response: resolution.map(|resolution| resolution.response.clone()),
+            resolved_at: resolution.map(|resolution| resolution.at),
+            resolved_by: resolution.map(|resolution| resolution.by.clone()),
         }
     }
 }
 
 /// A contract, as every surface shows it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContractView {
     execution_id: ExecutionId,
     run_id: RunId,
     attempt_number: u32,
+    /// `tool_call` or `ecs_request`.
     action_type: &'static str,
+    /// Service, method and arguments of a call; the form of a request.
     action_detail: Value,
     irreversible: bool,
     idempotency_key: String,
     timeout_seconds: Option<u32>,
-    status: crate::ContractStatus,
+    status: ContractStatus,
+    /// When the call was made.
     #[serde(with = "wire::option")]
     dispatched_at: Option<Timestamp>,
+    /// `known`, or `unknown`: it may have happened, and a person has to say.
     outcome: &'static str,
     result: Option<Value>,
     error_message: Option<String>,
-    transitions: Vec<Value>,
+    transitions: Vec<TransitionView>,
     #[serde(with = "wire")]
     created_at: Timestamp,
     #[serde(with = "wire")]
     updated_at: Timestamp,
+}
+
+/// One step on a contract's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+struct TransitionView {
+    from: ContractStatus,
+    to: ContractStatus,
+    trigger: ContractTrigger,
+    actor: Actor,
+    #[serde(with = "wire")]
+    timestamp: Timestamp,
 }
 
 impl ContractView {
@@ -223,16 +242,18 @@ impl ContractView {
             },
             result: contract.result.clone(),
             error_message: contract.error_message.clone(),
-            transitions: contract.transitions.iter().map(transition).collect(),
+            transitions: contract.transitions.iter().map(TransitionView::of).collect(),
             created_at: contract.created_at,
             updated_at: contract.updated_at,
         }
     }
 }
 
-fn transition(step: &Transition) -> Value {
-    let Transition { from, to, trigger, actor, at } = step;
-    json!({ "from": from, "to": to, "trigger": trigger, "actor": actor, "timestamp": at.to_string() })
+impl TransitionView {
+    fn of(step: &Transition) -> Self {
+        let Transition { from, to, trigger, actor, at } = *step;
+        Self { from, to, trigger, actor, timestamp: at }
+    }
 }
 
 fn action_detail(contract: &Contract) -> Value {

@@ -8,7 +8,8 @@ use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp};
 use adjourn_store::{Error, Inputs, Outcome, Request, Steps, Store, Threads, WeakInputs};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::kernel::{Answer, Denied, Effect, Kernel, Slots, StopCause};
+use crate::kernel::{Answer, Denied, Effect, Kernel, SlotUse, Slots, StopCause};
+use crate::stats::Stats;
 
 /// Requests that may be under way; whoever sends one more waits.
 const UNDER_WAY_MAX: usize = 8192;
@@ -53,6 +54,7 @@ enum Input {
     Ask(Box<Request<Ticket>>),
     Surveyed(RunId, Survey),
     Drain(oneshot::Sender<()>),
+    Slots(oneshot::Sender<SlotUse>),
 }
 
 /// A handle to the runtime: cheap to clone. The runtime ends when the last one is gone.
@@ -64,6 +66,7 @@ pub struct Runtime {
     under_way: Arc<Semaphore>,
     /// Set once no turn begins any more.
     draining: Arc<AtomicBool>,
+    stats: Arc<Stats>,
 }
 
 impl Runtime {
@@ -77,28 +80,35 @@ impl Runtime {
         let kernel = Kernel::new(store.clone(), slots, clock.now())?;
         let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
         let draining = Arc::new(AtomicBool::new(false));
+        let stats = Arc::new(Stats::default());
         let weak = {
             let (store, clock) = (store.clone(), clock.clone());
-            let (under_way, draining) = (under_way.clone(), draining.clone());
-            move |inputs| WeakRuntime { inputs, store, clock, under_way, draining }
+            let (under_way, draining, stats) = (under_way.clone(), draining.clone(), stats.clone());
+            move |inputs| WeakRuntime { inputs, store, clock, under_way, draining, stats }
         };
         let (inputs, threads) = Threads::start(store.clone(), {
-            let clock = clock.clone();
-            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)), drains: Vec::new() }
+            let (clock, stats) = (clock.clone(), stats.clone());
+            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)), drains: Vec::new(), stats }
         })?;
-        Ok((Self { inputs, store, clock, under_way, draining }, threads))
+        Ok((Self { inputs, store, clock, under_way, draining, stats }, threads))
     }
 
     /// A runtime over what `store` holds that does nothing, and denies whatever it is asked.
     pub fn at_rest(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
-        let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
-        Self { inputs: Inputs::closed(), store, clock, under_way, draining: Arc::default() }
+        Self {
+            inputs: Inputs::closed(),
+            store,
+            clock,
+            under_way: Arc::new(Semaphore::new(UNDER_WAY_MAX)),
+            draining: Arc::default(),
+            stats: Arc::default(),
+        }
     }
 
     /// A handle that does not keep the runtime going.
     pub fn downgrade(&self) -> WeakRuntime {
-        let Self { inputs, store, clock, under_way, draining } = self.clone();
-        WeakRuntime { inputs: inputs.downgrade(), store, clock, under_way, draining }
+        let Self { inputs, store, clock, under_way, draining, stats } = self.clone();
+        WeakRuntime { inputs: inputs.downgrade(), store, clock, under_way, draining, stats }
     }
 
     /// Begins no turn any more. When this returns, all those that had begun are known to the hands.
@@ -132,6 +142,20 @@ impl Runtime {
         self.inputs.send(Input::Surveyed(run_id, survey));
     }
 
+    /// How the slots are used now.
+    pub async fn slots(&self) -> Result<SlotUse, Denied> {
+        let (answer, slots) = oneshot::channel();
+        if !self.inputs.send(Input::Slots(answer)) {
+            return Err(Denied::stopped());
+        }
+        slots.await.map_err(|_| Denied::stopped())
+    }
+
+    /// How long things took.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
     /// The store, for reading.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
@@ -151,14 +175,20 @@ pub struct WeakRuntime {
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
     draining: Arc<AtomicBool>,
+    stats: Arc<Stats>,
 }
 
 impl WeakRuntime {
     /// The runtime, unless it has ended.
     pub fn upgrade(&self) -> Option<Runtime> {
         let inputs = self.inputs.upgrade()?;
-        let Self { store, clock, under_way, draining, .. } = self.clone();
-        Some(Runtime { inputs, store, clock, under_way, draining })
+        let Self { store, clock, under_way, draining, stats, .. } = self.clone();
+        Some(Runtime { inputs, store, clock, under_way, draining, stats })
+    }
+
+    /// Where it is noted how long things took.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
     }
 }
 
@@ -169,6 +199,7 @@ struct Shell<H> {
     hands: H,
     /// Who waits until nothing is about to begin.
     drains: Vec<oneshot::Sender<()>>,
+    stats: Arc<Stats>,
 }
 
 impl<H: Hands> Steps for Shell<H> {
@@ -181,6 +212,10 @@ impl<H: Hands> Steps for Shell<H> {
             Input::Drain(done) => {
                 self.kernel.drain();
                 self.drains.push(done);
+            }
+            Input::Slots(answer) => {
+                // Whoever asked may have stopped waiting.
+                let _ = answer.send(self.kernel.slots().usage());
             }
         }
     }
@@ -207,7 +242,10 @@ impl<H: Hands> Steps for Shell<H> {
         }
         for effect in self.kernel.take_effects() {
             match effect {
-                Effect::StartTurn(run) => self.hands.start_turn(run),
+                Effect::StartTurn(run) => {
+                    self.stats.turn_starts(&run, self.clock.now());
+                    self.hands.start_turn(run);
+                }
                 Effect::StopTurn { run_id, turn, cause } => self.hands.stop_turn(run_id, turn, cause),
                 Effect::Survey(run) => self.hands.survey(run),
             }

@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::problem::Problem;
 
 /// Bytes of a body. A request may hold 256 KiB of prompt and 512 KiB each of input and parameters, and JSON may write a
@@ -31,19 +32,19 @@ impl<S: Send + Sync> FromRequest<S> for Json {
         let bytes = bytes
             .map_err(|_| {
                 let detail = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
-                Problem::new(StatusCode::REQUEST_TIMEOUT, "BODY_TOO_SLOW", detail)
+                Problem::new(Code::BodyTooSlow, detail)
             })?
             .map_err(|rejection| match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => {
                     let detail = format!("a body has at most {BODY_BYTES_MAX} bytes");
-                    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", detail)
+                    Problem::new(Code::BodyTooLarge, detail)
                 }
                 _ => Problem::bad_request("the body could not be read to its end"),
             })?;
         // The message of the parser says where: `… at line 3 column 14`.
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
-            Problem::new(StatusCode::BAD_REQUEST, "BAD_JSON", format!("the body is not JSON: {error}"))
-        })
+        serde_json::from_slice(&bytes)
+            .map(Self)
+            .map_err(|error| Problem::new(Code::BadJson, format!("the body is not JSON: {error}")))
     }
 }
 
@@ -55,7 +56,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     let detail = format!("`{kind}` is not taken here: send `application/json`");
-    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "NOT_JSON", detail))
+    Err(Problem::new(Code::UnsupportedMediaType, detail))
 }
 
 /// The idempotency key of a request.

@@ -5,10 +5,11 @@
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::code::Code;
 use crate::problem::Problem;
 
 /// How a client reached the server.
@@ -41,7 +42,7 @@ impl Door {
         let Self::Loopback { port } = self else { return Ok(()) };
         let text = |name| headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
         let mut hosts = text(header::HOST).chain(uri.authority().map(Authority::as_str)).peekable();
-        let refused = |detail| Problem::new(StatusCode::FORBIDDEN, "FOREIGN_HOST", detail);
+        let refused = |detail| Problem::new(Code::ForeignHost, detail);
         if hosts.peek().is_none() {
             return Err(refused(format!("a request names its host: it should be `localhost:{port}`")));
         }
@@ -54,7 +55,7 @@ impl Door {
             let detail = format!(
                 "pages of `{foreign}` may not use this server, only those of `http://localhost:{port}`"
             );
-            return Err(Problem::new(StatusCode::FORBIDDEN, "FOREIGN_ORIGIN", detail));
+            return Err(Problem::new(Code::ForeignOrigin, detail));
         }
         Ok(())
     }

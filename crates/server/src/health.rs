@@ -2,23 +2,41 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::code::Code;
+use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::router::Server;
 
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new()
+        .routes(routes!(healthz).refuses(&[]))
+        .routes(routes!(readyz).refuses(&[Code::Draining]))
+}
+
+/// How the server is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok` or `ready`.
+    status: &'static str,
+}
+
 /// The process answers.
-pub(crate) async fn healthz() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
+#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Health, description = "It does.")))]
+pub(crate) async fn healthz() -> Json<Health> {
+    Json(Health { status: "ok" })
 }
 
 /// The journal can be read, and the server is not about to end.
-pub(crate) async fn readyz(State(server): State<Server>) -> Result<Json<Value>, Problem> {
+#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Health, description = "It is ready.")))]
+pub(crate) async fn readyz(State(server): State<Server>) -> Result<Json<Health>, Problem> {
     if server.service.runtime().is_draining() {
-        let detail = "the server is about to end, and begins no turn any more";
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "DRAINING", detail));
+        return Err(Problem::new(Code::Draining, "the server is about to end, and begins no turn any more"));
     }
     server.blocking(|service| Ok(service.store().head()?)).await?;
-    Ok(Json(json!({ "status": "ready" })))
+    Ok(Json(Health { status: "ready" }))
 }

@@ -2,7 +2,9 @@
 
 use std::future::Future;
 
-use adjourn_core::{ContractView, InteractionView, Run, RunRow, RunStatus, RunView};
+use adjourn_core::{
+    ContractView, InteractionView, Run, RunError, RunId, RunRow, RunStatus, RunView, Warning,
+};
 use adjourn_runtime::{Created, ServiceError};
 use adjourn_store::RunFilter;
 use axum::extract::State;
@@ -10,19 +12,57 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::body;
+use crate::code::Code;
 use crate::guard::Door;
 use crate::local::{self, LocalRequest};
+use crate::new_run::NewRun;
+use crate::openapi::Refuses;
 use crate::pages::{Page, limit};
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath, run_id};
 use crate::router::Server;
 
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new()
+        .routes(routes!(create).refuses(&[
+            Code::BadJson,
+            Code::BadRequest,
+            Code::BodyTooSlow,
+            Code::KeyReused,
+            Code::NotContinuable,
+            Code::BodyTooLarge,
+            Code::UnsupportedMediaType,
+            Code::Invalid,
+            Code::SkillUnusable,
+            Code::UnknownRun,
+            Code::QueueFull,
+            Code::WorkspaceFailed,
+        ]))
+        .routes(routes!(rerun).refuses(&[
+            Code::BadRequest,
+            Code::UnknownRun,
+            Code::KeyReused,
+            Code::Invalid,
+            Code::SkillUnusable,
+            Code::QueueFull,
+            Code::WorkspaceFailed,
+        ]))
+        .routes(routes!(list).refuses(&[Code::BadRequest]))
+        .routes(routes!(show).refuses(&[Code::BadRequest, Code::UnknownRun]))
+        .routes(routes!(result).refuses(&[Code::BadRequest, Code::UnknownRun, Code::NotFinished]))
+        .routes(routes!(interactions).refuses(&[Code::BadRequest, Code::UnknownRun]))
+        .routes(routes!(contracts).refuses(&[Code::BadRequest, Code::UnknownRun]))
+}
+
 /// A run that was created.
-#[derive(Serialize)]
-struct CreatedView {
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CreatedView {
     #[serde(flatten)]
     run: RunView,
     /// What the asker should know.
@@ -34,6 +74,14 @@ struct CreatedView {
 ///
 /// With an idempotency key that created one before, the answer is the same 201, with the run as it is now: whoever
 /// sends a request again did not get the first answer, and should not need to know.
+#[utoipa::path(
+    post, path = "/v1/runs", tag = "runs", operation_id = "createRun",
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "The same key with the same request gives the same run.")),
+    request_body = NewRun,
+    responses((status = 201, body = CreatedView, description = "The run.",
+        headers(("location" = String, description = "Where the run is.")))),
+)]
 pub(crate) async fn create(
     State(server): State<Server>,
     Extension(door): Extension<Door>,
@@ -47,6 +95,13 @@ pub(crate) async fn create(
 }
 
 /// Creates a run by the request that another was created by.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/rerun", tag = "runs", operation_id = "rerun",
+    params(RunPath, ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "The same key gives the same run.")),
+    responses((status = 201, body = CreatedView, description = "The new run.",
+        headers(("location" = String, description = "Where the run is.")))),
+)]
 pub(crate) async fn rerun(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -69,14 +124,21 @@ async fn whole(
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    #[param(inline)]
     status: Option<RunStatus>,
+    /// The name of a skill.
     skill: Option<String>,
     /// `name=value`.
+    #[param(pattern = "=", example = "team=billing")]
     label: Option<String>,
+    /// The `next_cursor` of the page before.
     cursor: Option<String>,
+    /// Items of a page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<usize>,
 }
 
@@ -99,6 +161,11 @@ pub(crate) fn bad_cursor() -> Problem {
     Problem::bad_request("`cursor` should be the `next_cursor` of the page before")
 }
 
+/// Runs, the newest first.
+#[utoipa::path(
+    get, path = "/v1/runs", tag = "runs", operation_id = "listRuns", params(Wanted),
+    responses((status = 200, body = Page<RunRow>, description = "A page of runs.")),
+)]
 pub(crate) async fn list(
     State(server): State<Server>,
     Parameters(wanted): Parameters<Wanted>,
@@ -108,6 +175,11 @@ pub(crate) async fn list(
     Ok(Json(Page::cut(rows, limit, |row| row.run_id.to_string())))
 }
 
+/// A run.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}", tag = "runs", operation_id = "showRun", params(RunPath),
+    responses((status = 200, body = RunView, description = "The run as it is now.")),
+)]
 pub(crate) async fn show(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -116,21 +188,45 @@ pub(crate) async fn show(
     Ok(Json(RunView::of(&run)))
 }
 
+/// How a run ended.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ResultView {
+    run_id: RunId,
+    status: RunStatus,
+    /// What came of it.
+    result: Option<Value>,
+    error: Option<RunError>,
+    warnings: Vec<Warning>,
+}
+
 /// How a run ended, and what came of it.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/result", tag = "runs", operation_id = "runResult", params(RunPath),
+    responses((status = 200, body = ResultView, description = "The result, of a run that has ended.")),
+)]
 pub(crate) async fn result(
     State(server): State<Server>,
     RunPath(id): RunPath,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<ResultView>, Problem> {
     let run = server.blocking(move |service| Ok(service.run(id)?)).await?;
     if !run.status().is_terminal() {
         let detail = format!("{id} is {}: it has a result when it has ended", run.status());
-        return Err(Problem::new(StatusCode::CONFLICT, "NOT_FINISHED", detail));
+        return Err(Problem::new(Code::NotFinished, detail));
     }
-    Ok(Json(json!({
-        "run_id": id, "status": run.status(), "result": run.result(), "error": run.error(), "warnings": run.warnings(),
-    })))
+    Ok(Json(ResultView {
+        run_id: id,
+        status: run.status(),
+        result: run.result().cloned(),
+        error: run.error().cloned(),
+        warnings: run.warnings().to_vec(),
+    }))
 }
 
+/// The questions of a run, and how each was resolved.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/interactions", tag = "runs", operation_id = "runInteractions", params(RunPath),
+    responses((status = 200, body = Page<InteractionView>, description = "All of them, the oldest first.")),
+)]
 pub(crate) async fn interactions(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -141,6 +237,11 @@ pub(crate) async fn interactions(
     ))
 }
 
+/// The effects of a run, and what became of each.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/contracts", tag = "runs", operation_id = "runContracts", params(RunPath),
+    responses((status = 200, body = Page<ContractView>, description = "All of them, the oldest first.")),
+)]
 pub(crate) async fn contracts(
     State(server): State<Server>,
     RunPath(id): RunPath,

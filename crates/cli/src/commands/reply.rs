@@ -62,9 +62,8 @@ impl Reply {
         let asked = client.interactions(run.run_id).await?;
         let wanted = self.interaction.map(InteractionId);
         // What is not open is refused by the rules, which know best what to say about it.
-        let open = asked
-            .iter()
-            .find(|it| it.resolution.is_none() && wanted.is_none_or(|wanted| wanted == it.interaction_id));
+        let open =
+            asked.iter().find(|it| it.is_open() && wanted.is_none_or(|wanted| wanted == it.interaction_id));
         // With none open, the last one: refused with what there is, or known as the same reply by its key.
         let last = asked.last().map_or(InteractionId(0), |last| last.interaction_id);
         let interaction_id = wanted.or(open.map(|open| open.interaction_id)).unwrap_or(last);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use adjourn_core::{ByKind, InteractionView, ResolutionView, RunStatus, RunView};
+use adjourn_core::{By, ByKind, InteractionView, RunStatus, RunView};
 use clap::Args;
 use serde_json::json;
 
@@ -68,7 +68,7 @@ fn text(global: &Global, run: &RunView, interactions: &[InteractionView]) -> Str
         page.part("Error", &styled(style::BAD, clean(&format!("{}: {}", error.code, error.message))));
     }
     let (open, earlier): (Vec<_>, Vec<_>) =
-        interactions.iter().partition(|interaction| interaction.resolution.is_none());
+        interactions.iter().partition(|interaction| interaction.is_open());
     if !earlier.is_empty() {
         let earlier: Vec<_> = earlier.into_iter().map(asked_and_answered).collect();
         page.part("Asked", &earlier.join("\n"));
@@ -134,23 +134,23 @@ fn facts(global: &Global, run: &RunView, page: &mut Page) {
 /// A question and what became of it, in two lines.
 fn asked_and_answered(interaction: &InteractionView) -> String {
     let asked = one_line(&interaction.question.prompt, LINE_CHARS_MAX);
-    let answered = match &interaction.resolution {
-        Some(ResolutionView { response, resolved_by, resolved_at }) => {
-            let who = match (resolved_by.kind, &resolved_by.name) {
-                (ByKind::User, Some(name)) => clean(name),
-                (ByKind::User, None) => "a person".to_owned(),
-                (ByKind::AutoDecide, _) => "no one in time".to_owned(),
-                (ByKind::System, _) => "adjourn".to_owned(),
-            };
-            let response = if response.is_null() { String::new() } else { value_text(response) };
-            format!(
-                "{} ({}, {who}, {})",
-                one_line(&response, LINE_CHARS_MAX),
-                interaction.status,
-                moment(*resolved_at)
-            )
+    let answered = match (&interaction.resolved_by, interaction.resolved_at) {
+        (Some(by), Some(at)) => {
+            let response = interaction.response.as_ref().filter(|response| !response.is_null());
+            let response = response.map(value_text).unwrap_or_default();
+            let response = one_line(&response, LINE_CHARS_MAX);
+            format!("{response} ({}, {}, {})", interaction.status, who(by), moment(at))
         }
-        None => interaction.status.to_string(),
+        (Some(_) | None, _) => interaction.status.to_string(),
     };
     format!("{}. {asked}\n   > {answered}", interaction.interaction_id)
+}
+
+fn who(by: &By) -> String {
+    match (by.kind, &by.name) {
+        (ByKind::User, Some(name)) => clean(name),
+        (ByKind::User, None) => "a person".to_owned(),
+        (ByKind::AutoDecide, _) => "no one in time".to_owned(),
+        (ByKind::System, _) => "adjourn".to_owned(),
+    }
 }

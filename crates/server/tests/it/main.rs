@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod client;
+mod described;
 mod doors;
+mod metrics;
 mod requests;
 mod runs;
 mod stage;
