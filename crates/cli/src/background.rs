@@ -40,11 +40,10 @@ pub(crate) async fn start(global: &Global) -> anyhow::Result<()> {
 fn spawn(global: &Global, log: &PathBuf) -> std::io::Result<Child> {
     let log = File::create(log)?;
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("--data").arg(&global.data);
+    command.args(["serve", "--until-idle", "--data"]).arg(&global.data);
     if let Some(config) = &global.config {
         command.arg("--config").arg(config);
     }
-    command.args(["serve", "--until-idle"]);
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()
 }
 

@@ -4,12 +4,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod cancel;
+mod detach;
+mod drain;
 mod engines;
 mod listing;
 mod owner;
 mod prune;
 mod reply;
 mod run;
+mod server;
+mod serving;
 mod skills;
 mod statechart;
 mod world;

@@ -34,6 +34,11 @@ kind = "exec"
 preset = "command"
 command = ["./blocks.sh"]
 
+[engines.works]
+kind = "exec"
+preset = "command"
+command = ["./works.sh"]
+
 [engines.missing]
 kind = "exec"
 preset = "command"
@@ -61,6 +66,16 @@ const FAILS: &str = "#!/bin/sh\necho 'no disk left' >&2\nexit 3\n";
 /// Says that it started and waits until somebody reads that, and then for ever.
 const BLOCKS: &str = "#!/bin/sh\necho $$ > \"$(dirname \"$0\")/started\"\nexec sleep 1000\n";
 
+/// Notes that it started, says so and waits until somebody reads that, and ends when it is told to.
+const WORKS: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+cat > /dev/null
+echo "$ADJOURN_RUN_ID" >> "$here/starts"
+echo $$ > "$here/started"
+read -r told < "$here/go"
+echo "{\"__SKILL_DONE__\": true, \"told\": \"$told\"}"
+"#;
+
 pub(crate) struct World {
     dir: TempDir,
 }
@@ -78,7 +93,8 @@ impl World {
         let world = Self { dir: tempfile::tempdir().unwrap() };
         world.write("adjourn.toml", CONFIG);
         world.write("skills/deploy/SKILL.md", SKILL);
-        for (name, text) in [("asks.sh", ASKS), ("fails.sh", FAILS), ("blocks.sh", BLOCKS)] {
+        let agents = [("asks.sh", ASKS), ("fails.sh", FAILS), ("blocks.sh", BLOCKS), ("works.sh", WORKS)];
+        for (name, text) in agents {
             let script = world.write(name, text);
             fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
         }
@@ -163,9 +179,24 @@ impl World {
         run["run_id"].as_str().unwrap().to_owned()
     }
 
-    /// Where the agent `blocks` says that it started. Reading from it waits for that.
+    /// Where the agents `blocks` and `works` say that they started. Reading from it waits for that.
     pub(crate) fn started(&self) -> PathBuf {
-        let pipe = self.path().join("started");
+        self.pipe("started")
+    }
+
+    /// Where the agent `works` is told to end. Writing to it waits for that.
+    pub(crate) fn go(&self) -> PathBuf {
+        self.pipe("go")
+    }
+
+    /// How often a run's agent `works` started.
+    pub(crate) fn starts(&self, run: &str) -> usize {
+        let starts = fs::read_to_string(self.path().join("starts")).unwrap_or_default();
+        starts.lines().filter(|line| *line == run).count()
+    }
+
+    fn pipe(&self, name: &str) -> PathBuf {
+        let pipe = self.path().join(name);
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
         pipe
