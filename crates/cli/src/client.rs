@@ -64,11 +64,15 @@ impl<'g> Client<'g> {
     pub(crate) async fn close(self, how: Close) -> anyhow::Result<()> {
         let Transport::Here(owner) = self.transport else { return Ok(()) };
         let goes_on = owner.close().await?;
-        match how {
-            Close::AtRest if goes_on.now => background::start(self.global).await,
-            Close::InBackground if goes_on.now || goes_on.later => background::start(self.global).await,
-            Close::AtRest | Close::InBackground | Close::CutOff => Ok(()),
+        let is_left = match how {
+            Close::AtRest => goes_on.now,
+            Close::InBackground => goes_on.now || goes_on.later,
+            Close::CutOff => false,
+        };
+        if is_left {
+            background::hand_over(self.global).await?;
         }
+        Ok(())
     }
 
     /// The JSON that `call` is answered with.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use adjourn_core::{Frame, FrameType, InteractionId, RunStatus, RunView};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::LocalModes;
 use serde_json::Value;
 
 use crate::frame::{told, words};
@@ -19,6 +20,9 @@ const DOING_CHARS_MAX: usize = 200;
 
 /// Bytes that are kept of what the agent is writing: only its last line is shown.
 const WRITING_BYTES_MAX: usize = 4096;
+
+/// Moves the cursor to the line above and removes what is there.
+const UP_AND_CLEAR: &str = "\u{1b}[1A\r\u{1b}[2K";
 
 /// What is seen of a run while it works. All of it goes to stderr.
 pub(crate) struct Live {
@@ -95,6 +99,16 @@ impl Live {
         self.bar.finish_and_clear();
     }
 
+    /// Takes what is seen off the screen after Ctrl-C was typed: the terminal wrote `^C` behind it, at the right margin, and
+    /// so began a new line.
+    pub(crate) fn interrupted(&self) {
+        let is_broken = !self.bar.is_finished() && !self.bar.is_hidden() && shows_what_is_typed();
+        self.hide();
+        if is_broken {
+            anstream::eprint!("{UP_AND_CLEAR}");
+        }
+    }
+
     /// Puts it back.
     fn draw(&self, run: &RunView) {
         if run.status.is_terminal() || run.pending.is_some() {
@@ -117,6 +131,12 @@ impl Live {
         let parts = [Some(state), usage_text(run.usage), doing];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
+}
+
+/// Whether the terminal writes `^C` when that is typed.
+fn shows_what_is_typed() -> bool {
+    rustix::termios::tcgetattr(std::io::stdin())
+        .is_ok_and(|terminal| terminal.local_modes.contains(LocalModes::ECHOCTL | LocalModes::ECHO))
 }
 
 /// Whether a message is what the question or the result after it says as well.

@@ -219,10 +219,16 @@ impl Stay<'_, '_> {
             self.left = Some(Left::AtOnce);
             return Ok(Next::Leave);
         }
-        self.live.hide();
+        self.live.interrupted();
         match tokio::task::spawn_blocking(move || prompt::what_now(doing)).await?? {
             Choose::GoOn => Ok(Next::GoOn),
             Choose::Leave => {
+                let run = self.client.run(self.tail.id()).await?;
+                self.tail.saw(run);
+                // It may have ended while the person thought about it.
+                if self.tail.run().status.is_terminal() {
+                    return Ok(Next::GoOn);
+                }
                 self.left = Some(Left::InBackground);
                 Ok(Next::Leave)
             }

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use adjourn_server::{Background, Ending, Error, GRACE_DEFAULT, LISTEN_DEFAULT, Options, run_until_idle};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::background::GREETING;
 use crate::client::answering;
 use crate::data::Global;
 use crate::exit::Exit;
+use crate::output::print_line;
 
 /// How long the owner before may take to let go of the data directory.
 const LET_GO_WITHIN: Duration = Duration::from_secs(10);
@@ -63,6 +65,7 @@ impl Serve {
         // group already, and then it is out of reach as well.
         let _ = rustix::process::setsid();
         let config = global.config()?;
+        print_line(&format!("{GREETING}\n"))?;
         let began = Instant::now();
         loop {
             let options = Background {
