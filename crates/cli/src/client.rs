@@ -12,7 +12,9 @@ mod transport;
 use axum::body::Body;
 use axum::http::Response;
 use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub(crate) use self::calls::{Answer, Created, FileView, RunQuery, Waiting, new_key};
 pub(crate) use self::connect::{Role, answering};
@@ -53,6 +55,17 @@ impl<'g> Client<'g> {
     /// Finds out whom to talk to, or becomes that itself.
     pub(crate) async fn connect(global: &'g Global, role: Role) -> anyhow::Result<Self> {
         Ok(Self { global, role, transport: connect::find(global, role).await? })
+    }
+
+    /// Refuses a request for a run where there is no data directory yet, so that none is made for it.
+    pub(crate) async fn rehearse(global: &Global, request: &Value) -> anyhow::Result<()> {
+        if global.server.is_some() || global.data.exists() {
+            return Ok(());
+        }
+        match adjourn_server::rehearse(&global.data, global.config_in_silence()?, request.clone()) {
+            Ok(()) => Ok(()),
+            Err(problem) => refused::check(problem.into_response()).await.map(drop),
+        }
     }
 
     /// Whether this process is the owner: what it does not see to, nobody does.

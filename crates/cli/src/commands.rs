@@ -15,6 +15,7 @@ mod serve;
 mod show;
 mod skills;
 mod statechart;
+mod token;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -53,6 +54,7 @@ enum Command {
     Events(events::Events),
     Files(files::Files),
     Serve(serve::Serve),
+    Token(token::Token),
     Engines(engines::Engines),
     Skills(skills::Skills),
     Prune(prune::Prune),
@@ -104,10 +106,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Events(command) => drive(command.run(&global)),
         Command::Files(command) => drive(command.run(&global)),
         Command::Serve(command) => drive(command.run(&global)),
+        Command::Token(command) => command.run(&global),
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),
-        Command::Bench(options) => bench::run(&options, global.json).map(|()| Exit::Done),
+        Command::Bench(options) => bench::run(&options, &global).map(|()| Exit::Done),
         Command::Statechart(command) => command.run(&global),
     }
 }

@@ -62,9 +62,14 @@ impl Global {
         })
     }
 
+    /// The configuration.
+    pub(crate) fn config_in_silence(&self) -> anyhow::Result<Config> {
+        Config::load(self.config.as_deref(), &self.data).map_err(wrong_use)
+    }
+
     /// The configuration. What was hardly meant like this is said.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        let config = Config::load(self.config.as_deref(), &self.data).map_err(wrong_use)?;
+        let config = self.config_in_silence()?;
         for warning in &config.warnings {
             anstream::eprintln!("{} {warning}", style::styled(style::ODD, "warning:"));
         }

@@ -18,6 +18,7 @@
 mod beneath;
 mod brief;
 pub mod config;
+mod creation;
 mod desk;
 mod driver;
 mod folder;

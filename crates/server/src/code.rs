@@ -8,8 +8,16 @@ named! {
     pub enum Code {
         /// The body is not JSON: `detail` says where.
         BadJson = "BAD_JSON",
+        /// The body is not a form, or one without a part `request`.
+        BadForm = "BAD_FORM",
         /// A header or a parameter is wrong.
         BadRequest = "BAD_REQUEST",
+        /// A token is needed here, in `Authorization`.
+        TokenMissing = "TOKEN_MISSING",
+        /// This is no token of this server, or not any more.
+        TokenUnknown = "TOKEN_UNKNOWN",
+        /// The token has a role that does not take this.
+        RoleTooLow = "ROLE_TOO_LOW",
         /// The `Host` is not this server.
         ForeignHost = "FOREIGN_HOST",
         /// The request comes from a web page of somebody else.
@@ -28,6 +36,8 @@ named! {
         UnknownSkill = "UNKNOWN_SKILL",
         /// The run's folder is gone.
         NoWorkspace = "NO_WORKSPACE",
+        /// The attempt left no such output, or it was removed.
+        NoLog = "NO_LOG",
         /// The header `allow` says what the route takes.
         MethodNotAllowed = "METHOD_NOT_ALLOWED",
         /// The body did not come in time.
@@ -56,6 +66,8 @@ named! {
         SkillUnusable = "SKILL_UNUSABLE",
         /// Nothing was created, because too many runs wait: `Retry-After` says when to try again.
         QueueFull = "QUEUE_FULL",
+        /// Too many writes at once, nothing was changed: `Retry-After` says when to try again.
+        RateLimited = "RATE_LIMITED",
         /// Adjourn itself is at fault.
         Internal = "INTERNAL",
         /// The folders of the run cannot be made or read.
@@ -71,15 +83,17 @@ impl Code {
     /// The status of an answer with this code.
     pub const fn status(self) -> StatusCode {
         match self {
-            Self::BadJson | Self::BadRequest => StatusCode::BAD_REQUEST,
-            Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::BadJson | Self::BadForm | Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::TokenMissing | Self::TokenUnknown => StatusCode::UNAUTHORIZED,
+            Self::RoleTooLow | Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::UnknownRoute
             | Self::UnknownRun
             | Self::UnknownContract
             | Self::UnknownFile
             | Self::UnknownMachine
             | Self::UnknownSkill
-            | Self::NoWorkspace => StatusCode::NOT_FOUND,
+            | Self::NoWorkspace
+            | Self::NoLog => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::NotOpen
@@ -92,7 +106,7 @@ impl Code {
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::QueueFull => StatusCode::TOO_MANY_REQUESTS,
+            Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Draining | Self::JournalUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }

@@ -1,17 +1,13 @@
 //! What a run left in its workspace.
 
-use std::fs::File;
 use std::io::Read;
 
 use adjourn_core::RunId;
 use adjourn_runtime::Service;
 use adjourn_runtime::workspace::{Listed, Workspace};
 use axum::Json;
-use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use futures::stream;
+use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -21,10 +17,8 @@ use crate::code::Code;
 use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::query::{Names, RunPath, run_id};
+use crate::raw;
 use crate::router::Server;
-
-/// Bytes of a file that are read at once: what a reader of a file costs.
-const CHUNK_BYTES: usize = 64 * 1024;
 
 /// How a route about a run's folder refuses.
 const REFUSES: [Code; 4] = [Code::BadRequest, Code::UnknownRun, Code::NoWorkspace, Code::WorkspaceFailed];
@@ -84,23 +78,7 @@ pub(crate) async fn content(
 ) -> Result<Response, Problem> {
     let id = run_id(&id)?;
     let file = server.blocking(move |service| Ok(workspace(service, id)?.result_file(&path)?)).await?;
-    let headers = [
-        (header::CONTENT_TYPE, "application/octet-stream"),
-        (header::CONTENT_DISPOSITION, "attachment"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CONTENT_SECURITY_POLICY, "sandbox"),
-    ];
-    Ok((headers, Body::from_stream(stream::try_unfold(file, chunk))).into_response())
-}
-
-async fn chunk(mut file: File) -> std::io::Result<Option<(Bytes, File)>> {
-    let read = tokio::task::spawn_blocking(move || {
-        let mut bytes = vec![0; CHUNK_BYTES];
-        let length = file.read(&mut bytes)?;
-        bytes.truncate(length);
-        Ok((length > 0).then(|| (Bytes::from(bytes), file)))
-    });
-    read.await.map_err(std::io::Error::other)?
+    Ok(raw::response(file.take(u64::MAX)))
 }
 
 fn workspace(service: &Service, id: RunId) -> Result<Workspace, Problem> {

@@ -13,30 +13,38 @@
 //! - A reader costs one page of memory, however slow it is; one that takes nothing for a while is let go.
 //! - Every stream ends when the server does.
 //! - A web page of another origin gets nothing, not even by a name that leads to this machine.
+//! - Where others than this machine's user can knock, a request without a token of the right role gets nothing.
 
+mod access;
 mod background;
 mod body;
 mod catalog;
 mod code;
 mod connection;
+mod descriptors;
 mod docs;
 mod drain;
 mod error;
 mod events;
 mod feed;
 mod files;
+mod form;
 mod guard;
 mod health;
 mod inbox;
+mod limit;
 mod listen;
 mod local;
+mod logs;
 mod metrics;
 mod new_run;
 mod openapi;
 mod pages;
 mod problem;
 mod query;
+mod raw;
 mod refused;
+mod rehearsal;
 mod replies;
 mod router;
 mod runs;
@@ -44,13 +52,17 @@ mod serve;
 mod skills;
 mod slots;
 mod sse;
+pub mod tokens;
+mod uploads;
 
 pub use background::{Background, can_go_on, run_until_idle};
 pub use code::Code;
+pub use descriptors::raise_descriptor_limit;
 pub use drain::{Ending, GRACE_DEFAULT};
 pub use error::Error;
 pub use guard::Door;
 pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE, Socket};
 pub use problem::Problem;
+pub use rehearsal::rehearse;
 pub use router::Server;
 pub use serve::{Options, run, serve, serve_socket};

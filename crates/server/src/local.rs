@@ -6,11 +6,28 @@
 use std::path::PathBuf;
 
 use adjourn_core::FieldError;
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::request::{RunRequest, SkillRef};
 use adjourn_runtime::workspace::Upload;
 use serde_json::{Map, Value};
 
 use crate::guard::Door;
+
+/// Whether a client means the same by a path, and may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    ThisMachine,
+    Elsewhere,
+}
+
+impl Reach {
+    /// Of those who come by `door`.
+    pub(crate) fn of(door: &Door) -> Self {
+        match door {
+            Door::Socket => Self::ThisMachine,
+            Door::Loopback { .. } | Door::Tokens(_) => Self::Elsewhere,
+        }
+    }
+}
 
 /// A request for a run, with what a client on this machine may add.
 pub(crate) struct LocalRequest {
@@ -19,18 +36,22 @@ pub(crate) struct LocalRequest {
     pub(crate) record: Option<PathBuf>,
 }
 
-/// Reads a request that came by `door`.
-pub(crate) fn read(mut document: Value, door: Door) -> Result<LocalRequest, Vec<FieldError>> {
+/// Reads a request of somebody with this `reach`.
+pub(crate) fn read(mut document: Value, reach: Reach) -> Result<LocalRequest, Vec<FieldError>> {
     let mut errors = Vec::new();
-    let (mut workspace, mut record, mut files) = (None, None, Vec::new());
-    if let (Door::Socket, Some(members)) = (door, document.as_object_mut()) {
+    let (mut workspace, mut record, mut skill, mut files) = (None, None, None, Vec::new());
+    if let (Reach::ThisMachine, Some(members)) = (reach, document.as_object_mut()) {
+        if members.get("skill").and_then(Value::as_str).is_some_and(|skill| skill.starts_with('/')) {
+            skill = path(members.remove("skill"), "/skill", &mut errors).map(SkillRef::At);
+        }
         workspace = path(members.remove("workspace"), "/workspace", &mut errors);
         record = path(members.remove("record"), "/record", &mut errors);
         files = uploads(members.remove("files"), &mut errors);
     }
     match RunRequest::read(&document) {
         Ok(request) if errors.is_empty() => {
-            Ok(LocalRequest { request: RunRequest { workspace, files, ..request }, record })
+            let skill = skill.or(request.skill);
+            Ok(LocalRequest { request: RunRequest { skill, workspace, files, ..request }, record })
         }
         Ok(_) => Err(errors),
         Err(more) => Err(errors.into_iter().chain(more).collect()),

@@ -34,6 +34,20 @@ pub(crate) struct NewRun {
     continues: Option<RunId>,
 }
 
+/// A request with files.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct NewRunForm {
+    request: NewRun,
+    /// Any other part is a file, by the name that the agent knows it by: at most 100, of 256 MiB each.
+    #[serde(flatten)]
+    files: BTreeMap<String, FileContent>,
+}
+
+/// The bytes of a file.
+#[derive(Serialize, Deserialize, ToSchema)]
+#[schema(value_type = String, format = Binary)]
+struct FileContent(Vec<u8>);
+
 /// Options of a run; what is left out is as the skill or the engine has it.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

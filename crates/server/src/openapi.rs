@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use utoipa::ToSchema;
 use utoipa::openapi::content::ContentBuilder;
-use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::path::PathItem;
 use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
@@ -17,8 +17,18 @@ use crate::problem::{CONTENT_TYPE, Document};
 use crate::router::Server;
 
 /// What any route may answer with.
-const ANYWHERE: [Code; 4] =
-    [Code::ForeignHost, Code::ForeignOrigin, Code::Internal, Code::JournalUnavailable];
+const ANYWHERE: [Code; 7] = [
+    Code::TokenMissing,
+    Code::TokenUnknown,
+    Code::RoleTooLow,
+    Code::ForeignHost,
+    Code::ForeignOrigin,
+    Code::Internal,
+    Code::JournalUnavailable,
+];
+
+/// What besides any route may answer with that changes something.
+const WRITING: [Code; 1] = [Code::RateLimited];
 
 const ABOUT: &str = "Runs agent work that has to stop and ask: runs, their questions, and the stream of what happens. \
                      Errors are `application/problem+json` with a stable `code`.";
@@ -60,21 +70,25 @@ impl Refuses for UtoipaMethodRouter<Server> {
         let (mut schemas, mut paths, router) = self;
         schemas.push((Document::name().into_owned(), <Document as utoipa::PartialSchema>::schema()));
         Document::schemas(&mut schemas);
-        let mut by_status = BTreeMap::<u16, Vec<Code>>::new();
-        for code in codes.iter().copied().chain(ANYWHERE) {
-            by_status.entry(code.status().as_u16()).or_default().push(code);
-        }
-        for operation in paths.paths.values_mut().flat_map(operations) {
-            let problems = by_status.iter().map(|(status, codes)| (status.to_string(), answer(codes)));
-            operation.responses.responses.extend(problems);
+        for item in paths.paths.values_mut() {
+            let PathItem { get, put, post, delete, patch, .. } = item;
+            let reading = get.iter_mut().map(|operation| (operation, &[][..]));
+            let writing = [put, post, delete, patch].into_iter().flatten();
+            for (operation, more) in reading.chain(writing.map(|operation| (operation, &WRITING[..]))) {
+                operation.responses.responses.extend(answers(codes, more));
+            }
         }
         (schemas, paths, router)
     }
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let PathItem { get, put, post, delete, patch, .. } = item;
-    [get, put, post, delete, patch].into_iter().filter_map(Option::as_mut)
+/// The answers with `codes`, with `more`, and with those of any route, by status.
+fn answers(codes: &[Code], more: &[Code]) -> impl Iterator<Item = (String, RefOr<Response>)> {
+    let mut by_status = BTreeMap::<u16, Vec<Code>>::new();
+    for code in codes.iter().chain(more).copied().chain(ANYWHERE) {
+        by_status.entry(code.status().as_u16()).or_default().push(code);
+    }
+    by_status.into_iter().map(|(status, codes)| (status.to_string(), answer(&codes)))
 }
 
 /// A problem with one of these codes, which have the same status.

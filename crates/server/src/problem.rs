@@ -20,11 +20,13 @@ pub struct Problem {
     detail: String,
     errors: Vec<FieldError>,
     retry_after_sec: Option<u32>,
+    /// What would let the client in.
+    challenge: Option<&'static str>,
 }
 
 impl Problem {
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new(), retry_after_sec: None }
+        Self { code, detail: detail.into(), errors: Vec::new(), retry_after_sec: None, challenge: None }
     }
 
     /// What was sent is wrong in these places.
@@ -49,6 +51,11 @@ impl Problem {
 
     pub(crate) fn retry_after(self, seconds: u32) -> Self {
         Self { retry_after_sec: Some(seconds), ..self }
+    }
+
+    /// Says how to come in, for `WWW-Authenticate`.
+    pub(crate) fn challenge(self, challenge: &'static str) -> Self {
+        Self { challenge: Some(challenge), ..self }
     }
 }
 
@@ -88,6 +95,9 @@ impl IntoResponse for Problem {
         let mut response = (status, [(header::CONTENT_TYPE, content_type)], Json(document)).into_response();
         if let Some(seconds) = self.retry_after_sec {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        if let Some(challenge) = self.challenge {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
         }
         response
     }

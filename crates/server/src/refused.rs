@@ -25,7 +25,7 @@ impl From<ServiceError> for Problem {
             ServiceError::NotContinuable { .. } => Self::new(Code::NotContinuable, detail),
             ServiceError::Denied(denied) => denied.into(),
             ServiceError::Store(error) => error.into(),
-            ServiceError::Workspace(_) => Self::new(Code::WorkspaceFailed, detail),
+            ServiceError::Workspace(error) => error.into(),
             _ => Self::internal(detail),
         }
     }

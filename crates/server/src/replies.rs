@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::access::Caller;
 use crate::body;
 use crate::code::Code;
 use crate::openapi::Refuses;
@@ -71,12 +72,13 @@ pub(crate) struct Answer {
 pub(crate) async fn reply(
     State(server): State<Server>,
     RunPath(id): RunPath,
+    caller: Caller,
     headers: HeaderMap,
     body::Json(document): body::Json,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let key = body::key(&headers)?;
     let answer = read(&document).map_err(Problem::invalid)?;
-    let run = server.service.reply(id, ReplyRequest { key, ..answer }).await?;
+    let run = server.service.reply(id, ReplyRequest { key, by: caller.by(), ..answer }).await?;
     Ok((StatusCode::ACCEPTED, Json(RunView::of(&run))))
 }
 
@@ -91,9 +93,10 @@ pub(crate) async fn reply(
 pub(crate) async fn cancel(
     State(server): State<Server>,
     RunPath(id): RunPath,
+    caller: Caller,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let before = server.blocking(move |service| Ok(service.row(id)?)).await?;
-    let run = server.service.cancel(id, By::USER).await?;
+    let run = server.service.cancel(id, caller.by()).await?;
     let status = if before.status.is_terminal() { StatusCode::OK } else { StatusCode::ACCEPTED };
     Ok((status, Json(RunView::of(&run))))
 }

@@ -10,10 +10,11 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::body::BODY_BYTES_MAX;
 use crate::code::Code;
-use crate::guard::{Door, guard};
+use crate::guard::{Door, Gate, guard};
+use crate::local::Reach;
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
-use crate::{catalog, docs, events, feed, files, health, inbox, openapi, replies, runs, skills, slots};
+use crate::{catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, runs, skills, slots};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -38,8 +39,8 @@ impl Server {
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-            .layer(Extension(door))
-            .layer(from_fn_with_state(door, guard))
+            .layer(Extension(Reach::of(&door)))
+            .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
             .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
             .with_state(self)
     }
@@ -56,12 +57,13 @@ impl Server {
 }
 
 /// The routes that the document describes.
-fn documented() -> OpenApiRouter<Server> {
+pub(crate) fn documented() -> OpenApiRouter<Server> {
     OpenApiRouter::with_openapi(openapi::document())
         .merge(runs::routes())
         .merge(replies::routes())
         .merge(events::routes())
         .merge(files::routes())
+        .merge(logs::routes())
         .merge(inbox::routes())
         .merge(feed::routes())
         .merge(skills::routes())

@@ -19,19 +19,20 @@ use utoipa_axum::routes;
 
 use crate::body;
 use crate::code::Code;
-use crate::guard::Door;
-use crate::local::{self, LocalRequest};
-use crate::new_run::NewRun;
+use crate::local::{self, LocalRequest, Reach};
+use crate::new_run::{NewRun, NewRunForm};
 use crate::openapi::Refuses;
 use crate::pages::{Page, limit};
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath, run_id};
 use crate::router::Server;
+use crate::uploads::Sent;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
         .routes(routes!(create).refuses(&[
             Code::BadJson,
+            Code::BadForm,
             Code::BadRequest,
             Code::BodyTooSlow,
             Code::KeyReused,
@@ -40,7 +41,6 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::UnsupportedMediaType,
             Code::Invalid,
             Code::SkillUnusable,
-            Code::UnknownRun,
             Code::QueueFull,
             Code::WorkspaceFailed,
         ]))
@@ -78,20 +78,26 @@ pub(crate) struct CreatedView {
     post, path = "/v1/runs", tag = "runs", operation_id = "createRun",
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "The same key with the same request gives the same run.")),
-    request_body = NewRun,
+    request_body(content((NewRun = "application/json"), (NewRunForm = "multipart/form-data"))),
     responses((status = 201, body = CreatedView, description = "The run.",
         headers(("location" = String, description = "Where the run is.")))),
 )]
 pub(crate) async fn create(
     State(server): State<Server>,
-    Extension(door): Extension<Door>,
+    Extension(reach): Extension<Reach>,
     headers: HeaderMap,
-    body::Json(document): body::Json,
+    Sent { document, files }: Sent,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let LocalRequest { request, record } = local::read(document, door).map_err(Problem::invalid)?;
+    let LocalRequest { mut request, record } = local::read(document, reach).map_err(Problem::invalid)?;
+    request.files.extend(files.iter().flat_map(|files| files.uploads().to_vec()));
     let service = server.service.clone();
-    whole(async move { service.create(request, key, record).await }).await
+    whole(async move {
+        let created = service.create(request, key, record).await;
+        drop(files);
+        created
+    })
+    .await
 }
 
 /// Creates a run by the request that another was created by.

@@ -8,15 +8,17 @@ use std::time::Duration;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
 use adjourn_store::Threads;
-use axum::serve::Listener;
+use axum::serve::{Listener, ListenerExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::connection::Bounded;
+use crate::connection::{Bounded, Limits};
+use crate::descriptors::raise_descriptor_limit;
 use crate::drain::{Ending, drained};
 use crate::error::Error;
 use crate::guard::Door;
-use crate::listen::{Listeners, Socket};
+use crate::listen::{self, Listeners, Socket};
 use crate::router::Server;
+use crate::tokens::Tokens;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
 const GRACE: Duration = Duration::from_secs(5);
@@ -30,14 +32,19 @@ pub struct Options {
     pub config: Config,
     /// Where to listen, besides the socket in the data directory.
     pub listen: SocketAddr,
+    /// The file of tokens that clients at that address need.
+    pub tokens: Option<PathBuf>,
     /// How long turns may take to finish when the server is told to end.
     pub grace: Duration,
 }
 
 /// Owns a data directory and serves it until it is told to end. Calls `ready` with the address once clients can come.
 pub async fn run(options: Options, ending: Ending, ready: impl FnOnce(SocketAddr)) -> Result<(), Error> {
+    let tokens = options.tokens.as_deref().map(Tokens::open).transpose()?;
+    // Before anything is opened: nothing is made or driven for a server that does not start.
+    listen::check(options.listen, tokens.as_ref())?;
     let (service, threads) = Service::open(&options.data_dir, options.config)?;
-    let listeners = Listeners::bind(options.listen, &options.data_dir).await?;
+    let listeners = Listeners::bind(options.listen, tokens, &options.data_dir).await?;
     ready(listeners.address());
     let doors = CancellationToken::new();
     let served = tokio::select! {
@@ -67,13 +74,15 @@ pub(crate) async fn ended(threads: Threads) {
 
 /// Serves `service` until `shutdown`, and then lets requests finish that do so soon.
 pub async fn serve(service: Service, listeners: Listeners, shutdown: CancellationToken) -> Result<(), Error> {
-    let Listeners { tcp, socket: Socket { listener, file }, .. } = listeners;
-    let port = tcp.local_addr()?.port();
+    let Listeners { tcp, door, socket: Socket { listener, file }, .. } = listeners;
+    let limits = Limits::of(raise_descriptor_limit()?);
+    // A frame is sent when it is there, not when more are.
+    let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
     let server = Server::new(service, shutdown.clone());
     let doors = async {
         tokio::try_join!(
-            open(Bounded::new(tcp), server.clone(), Door::Loopback { port }),
-            open(Bounded::new(listener), server, Door::Socket),
+            open(Bounded::new(tcp, limits.port), server.clone(), door),
+            open(Bounded::new(listener, limits.socket), server, Door::Socket),
         )
     };
     let served = until(doors, &shutdown).await;
@@ -88,8 +97,9 @@ pub async fn serve_socket(
     shutdown: CancellationToken,
 ) -> Result<(), Error> {
     let Socket { listener, file } = socket;
+    let limits = Limits::of(raise_descriptor_limit()?);
     let server = Server::new(service, shutdown.clone());
-    let served = until(open(Bounded::new(listener), server, Door::Socket), &shutdown).await;
+    let served = until(open(Bounded::new(listener, limits.socket), server, Door::Socket), &shutdown).await;
     drop(file);
     served
 }

@@ -101,6 +101,7 @@ pub(super) struct RunCommand {
 impl RunCommand {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let Request { document, files } = self.request(global)?;
+        Client::rehearse(global, &document).await.map_err(complaint)?;
         let role = if self.detach { Role::Leaves } else { Role::Works };
         let mut client = Client::connect(global, role).await?;
         let created = match client.create(document, files, &new_key()).await {

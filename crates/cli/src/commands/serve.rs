@@ -1,6 +1,7 @@
 //! `adjourn serve`: the data directory over HTTP.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use adjourn_server::{Background, Ending, Error, GRACE_DEFAULT, LISTEN_DEFAULT, Options, run_until_idle};
@@ -25,9 +26,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// have --grace seconds to finish, and what takes longer is taken up by the next owner. A second one ends it at once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// The address to listen on; only addresses of this machine itself
+    /// The address to listen on; one that other machines can reach needs --tokens
     #[arg(long, value_name = "ADDR", default_value_t = LISTEN_DEFAULT)]
     listen: SocketAddr,
+
+    /// A file of tokens: whoever comes by the address needs one then. `adjourn token` makes them
+    #[arg(long, value_name = "FILE", env = "ADJOURN_TOKENS")]
+    tokens: Option<PathBuf>,
 
     /// How long turns may take to finish when it is told to stop
     #[arg(long, value_name = "SEC", default_value_t = GRACE_DEFAULT.as_secs())]
@@ -50,6 +55,7 @@ impl Serve {
             data_dir: global.data.clone(),
             config: global.config()?,
             listen: self.listen,
+            tokens: self.tokens,
             grace: Duration::from_secs(self.grace),
         };
         adjourn_server::run(options, ending, |address| {

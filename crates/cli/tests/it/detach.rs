@@ -40,7 +40,7 @@ fn a_run_that_is_left_goes_on_and_is_answered_later() {
 #[test]
 fn the_owner_in_the_background_stays_as_long_as_something_works() {
     let world = World::new();
-    let (started, go) = (world.started(), world.go());
+    let started = world.started();
     let first = detached(&world, "works");
     fs::read_to_string(&started).unwrap();
     // There is an owner, and this one is left to it as well.
@@ -48,9 +48,8 @@ fn the_owner_in_the_background_stays_as_long_as_something_works() {
     fs::read_to_string(&started).unwrap();
     let refused = world.says(&["prune", "--older-than", "1d"]);
     assert!(refused.stderr.contains("(adjourn serve) since "), "{refused:?}");
-    for _ in 0..2 {
-        fs::write(&go, "finish\n").unwrap();
-    }
+    world.let_go(&first);
+    world.let_go(&second);
     until_alone(&world);
     for run in [first, second] {
         assert_eq!(world.json(&["show", &run])["status"], "succeeded");

@@ -30,7 +30,7 @@ fn until_succeeded(world: &World, run: &str) -> Value {
 #[test]
 fn a_turn_that_finishes_within_the_grace_is_recorded_and_no_other_begins() {
     let (world, any) = (World::new(), "127.0.0.1:0");
-    let (started, go) = (world.started(), world.go());
+    let started = world.started();
     let mut server = Serving::start(&world, any, &[]);
     let first = leave(&world, &server);
     fs::read_to_string(&started).unwrap();
@@ -39,7 +39,7 @@ fn a_turn_that_finishes_within_the_grace_is_recorded_and_no_other_begins() {
 
     let second = leave(&world, &server);
     assert_eq!(second["status"], "queued", "accepted, and not begun");
-    fs::write(&go, "finish\n").unwrap();
+    world.let_go(id(&first));
     assert_eq!(server.ended().code(), Some(0));
     let ended = world.json(&["show", id(&first)]);
     assert_eq!(
@@ -52,7 +52,7 @@ fn a_turn_that_finishes_within_the_grace_is_recorded_and_no_other_begins() {
 
     let _next = Serving::start(&world, any, &[]);
     fs::read_to_string(&started).unwrap();
-    fs::write(&go, "finish\n").unwrap();
+    world.let_go(id(&second));
     until_succeeded(&world, id(&second));
     assert_eq!((world.starts(id(&first)), world.starts(id(&second))), (1, 1));
 }
@@ -60,7 +60,7 @@ fn a_turn_that_finishes_within_the_grace_is_recorded_and_no_other_begins() {
 #[test]
 fn a_turn_that_takes_longer_than_the_grace_is_taken_up_by_the_next_server_once() {
     let (world, any) = (World::new(), "127.0.0.1:0");
-    let (started, go) = (world.started(), world.go());
+    let started = world.started();
     let mut server = Serving::start(&world, any, &["--grace", "1"]);
     let run = leave(&world, &server);
     fs::read_to_string(&started).unwrap();
@@ -70,7 +70,7 @@ fn a_turn_that_takes_longer_than_the_grace_is_taken_up_by_the_next_server_once()
 
     let _next = Serving::start(&world, any, &[]);
     fs::read_to_string(&started).unwrap();
-    fs::write(&go, "finish\n").unwrap();
+    world.let_go(id(&run));
     assert_eq!(until_succeeded(&world, id(&run))["restarts"], 1);
     assert_eq!(world.starts(id(&run)), 2);
     let events = world.says(&["events", id(&run)]).stdout;

@@ -3,6 +3,7 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod bench;
 mod cancel;
 mod detach;
 mod drain;
@@ -16,6 +17,7 @@ mod server;
 mod serving;
 mod skills;
 mod statechart;
+mod token;
 mod world;
 mod wrong_use;
 
@@ -24,7 +26,9 @@ use assert_cmd::Command;
 /// The binary with these arguments, in an environment that asks for nothing.
 fn adjourn(arguments: &[&str]) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("adjourn");
-    for name in ["NO_COLOR", "CLICOLOR_FORCE", "ADJOURN_DATA", "ADJOURN_SERVER", "ADJOURN_TOKEN"] {
+    for name in
+        ["NO_COLOR", "CLICOLOR_FORCE", "ADJOURN_DATA", "ADJOURN_SERVER", "ADJOURN_TOKEN", "ADJOURN_TOKENS"]
+    {
         command.env_remove(name);
     }
     command.args(arguments);

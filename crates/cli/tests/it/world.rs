@@ -72,7 +72,9 @@ here=$(dirname "$0")
 cat > /dev/null
 echo "$ADJOURN_RUN_ID" >> "$here/starts"
 echo $$ > "$here/started"
-read -r told < "$here/go"
+go="$here/go-$ADJOURN_RUN_ID"
+until [ -e "$go" ]; do sleep 0.05; done
+told=$(cat "$go")
 echo "{\"__SKILL_DONE__\": true, \"told\": \"$told\"}"
 "#;
 
@@ -181,25 +183,22 @@ impl World {
 
     /// Where the agents `blocks` and `works` say that they started. Reading from it waits for that.
     pub(crate) fn started(&self) -> PathBuf {
-        self.pipe("started")
+        let pipe = self.path().join("started");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        pipe
     }
 
-    /// Where the agent `works` is told to end. Writing to it waits for that.
-    pub(crate) fn go(&self) -> PathBuf {
-        self.pipe("go")
+    /// Tells the agent `works` of a run to end.
+    pub(crate) fn let_go(&self, run: &str) {
+        let told = self.write("told", "finish");
+        fs::rename(told, self.path().join(format!("go-{run}"))).unwrap();
     }
 
     /// How often a run's agent `works` started.
     pub(crate) fn starts(&self, run: &str) -> usize {
         let starts = fs::read_to_string(self.path().join("starts")).unwrap_or_default();
         starts.lines().filter(|line| *line == run).count()
-    }
-
-    fn pipe(&self, name: &str) -> PathBuf {
-        let pipe = self.path().join(name);
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
-        assert!(made.success());
-        pipe
     }
 }
 
