@@ -68,4 +68,4 @@ pub use run::{
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;
-pub use view::{ContractView, InteractionView, RunView};
+pub use view::{ContractView, InteractionView, ProfileView, RunView};

@@ -17,6 +17,7 @@
 //! - Where others than this machine's user can knock, a request without a token of the right role gets nothing.
 
 mod access;
+mod background;
 mod body;
 mod catalog;
 mod chronicle;
@@ -24,6 +25,7 @@ mod code;
 mod connection;
 mod descriptors;
 mod docs;
+mod drain;
 mod error;
 mod events;
 mod feed;
@@ -34,6 +36,7 @@ mod health;
 mod inbox;
 mod limit;
 mod listen;
+mod local;
 mod logs;
 mod metrics;
 mod new_run;
@@ -43,6 +46,7 @@ mod problem;
 mod query;
 mod raw;
 mod refused;
+mod rehearsal;
 mod replies;
 mod request_id;
 mod router;
@@ -56,11 +60,14 @@ mod streams;
 pub mod tokens;
 mod uploads;
 
+pub use background::{Background, can_go_on, run_until_idle};
 pub use code::Code;
 pub use descriptors::raise_descriptor_limit;
+pub use drain::{Ending, GRACE_DEFAULT};
 pub use error::Error;
 pub use guard::Door;
-pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};
+pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE, Socket};
 pub use problem::Problem;
+pub use rehearsal::rehearse;
 pub use router::Server;
-pub use serve::{Options, run, serve};
+pub use serve::{Options, run, serve, serve_socket};
