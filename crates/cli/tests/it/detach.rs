@@ -24,7 +24,7 @@ fn until_alone(world: &World) {
 fn a_run_that_is_left_goes_on_and_is_answered_later() {
     let world = World::new();
     let run = detached(&world, "asks");
-    assert_eq!(world.until_waiting(1), [run.clone()]);
+    assert_eq!(world.until_waiting(1), std::slice::from_ref(&run));
     let said = world.says(&["reply", &run, "prod"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "{\n  \"where\": \"prod\"\n}\n"), "{said:?}");
     let events = world.says(&["events", &run, "--json"]).stdout;
