@@ -44,6 +44,8 @@ pub(super) async fn check(response: Response<Body>) -> anyhow::Result<Response<B
     }
     let bytes = axum::body::to_bytes(response.into_body(), PROBLEM_BYTES_MAX).await.unwrap_or_default();
     match serde_json::from_slice::<Refused>(&bytes) {
+        Ok(refused) if refused.is(StatusCode::UNAUTHORIZED) => Err(anyhow::Error::new(refused)
+            .context("the token, which is read from $ADJOURN_TOKEN, is not accepted")),
         Ok(refused) => Err(refused.into()),
         // Not one of ours: a proxy in between, or another program behind the address.
         Err(_) => anyhow::bail!("the answer is {status}, and does not say why: is this an adjourn server?"),

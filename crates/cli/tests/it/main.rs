@@ -18,6 +18,7 @@ mod server;
 mod serving;
 mod skills;
 mod statechart;
+mod terminal;
 mod token;
 mod world;
 mod wrong_use;

@@ -89,3 +89,50 @@ fn whoever_stays_with_a_run_comes_back_after_the_server_was_started_again() {
     assert_eq!(told.matches("I looked at the service.").count(), 1, "{told}");
     assert_eq!(there.json(&["show", &run])["result"], json!({"where": "prod"}));
 }
+
+#[test]
+fn files_are_sent_to_a_server_elsewhere() {
+    let (there, here) = (World::new(), World::new());
+    there.write("asks.sh", "#!/bin/sh\nprompt=$(cat)\ncat $(find .. -name notes.txt)\n");
+    let notes = here.write("tea.txt", "two cups of tea");
+    let server = Serving::start(&there, "127.0.0.1:0", &[]);
+    let file = format!("notes.txt={}", notes.display());
+    let run = ["run", "--prompt", "Look", "--engine", "asks", "--mode", "auto", "--file", &file];
+    let said = here.says(&[&["--server", &server.url()], &run[..]].concat());
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "two cups of tea\n"), "{said:?}");
+}
+
+#[test]
+fn a_token_comes_from_the_environment_and_its_name_is_who_answered() {
+    let (there, here) = (World::new(), World::new());
+    let token = |role: &str| {
+        let said = there.says(&["token", &format!("ada-{role}"), "--role", role, "--file", "tokens"]);
+        said.stdout.trim_end().to_owned()
+    };
+    let (admin, reads) = (token("admin"), token("read"));
+    let server = Serving::start(&there, "127.0.0.1:0", &["--tokens", "tokens"]);
+    let url = server.url();
+    let say = |token: Option<&str>, arguments: &[&str]| {
+        let mut command = here.adjourn(&[&["--server", &url], arguments].concat());
+        if let Some(token) = token {
+            command.env("ADJOURN_TOKEN", token);
+        }
+        crate::world::said(&mut command)
+    };
+    let run = ["run", "deploy", "--engine", "asks", "--answer", "prod"];
+    for (token, expected) in [
+        (None, "read from $ADJOURN_TOKEN"),
+        (Some("adj_wrong"), "read from $ADJOURN_TOKEN"),
+        (Some(reads.as_str()), "admin"),
+    ] {
+        let said = say(token, &run);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(5), ""), "{said:?}");
+        assert!(said.stderr.contains(expected), "{}", said.stderr);
+        assert!(token.is_none_or(|token| !said.stderr.contains(token)), "{}", said.stderr);
+    }
+    assert_eq!(say(Some(&admin), &run).stdout, RESULT);
+    assert_eq!(say(Some(&reads), &["ps"]).code, Some(0));
+    let runs = there.items(&["ps"]);
+    let shown = there.says(&["show", runs[0]["run_id"].as_str().unwrap()]).stdout;
+    assert!(shown.contains("(answered, ada-admin, "), "{shown}");
+}
