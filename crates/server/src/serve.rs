@@ -13,6 +13,7 @@ use crate::connection::{Bounded, Limits};
 use crate::descriptors::raise_descriptor_limit;
 use crate::error::Error;
 use crate::guard::Door;
+use crate::http;
 use crate::listen::{self, Listeners};
 use crate::router::Server;
 use crate::tokens::Tokens;
@@ -83,11 +84,7 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     Ok(served?)
 }
 
-async fn open<L>(listener: L, server: Server, door: Door) -> std::io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-{
+async fn open<L: Listener>(listener: L, server: Server, door: Door) -> std::io::Result<()> {
     let shutdown = server.shutdown.clone();
-    axum::serve(listener, server.router(door)).with_graceful_shutdown(shutdown.cancelled_owned()).await
+    http::serve(listener, server.router(door), shutdown).await
 }
