@@ -17,6 +17,7 @@ use crate::descriptors::raise_descriptor_limit;
 use crate::drain::{Ending, drained};
 use crate::error::Error;
 use crate::guard::Door;
+use crate::http;
 use crate::listen::{self, Listeners, Socket};
 use crate::router::Server;
 use crate::tokens::Tokens;
@@ -126,11 +127,7 @@ async fn until<T>(
     Ok(served?)
 }
 
-async fn open<L>(listener: L, server: Server, door: Door) -> std::io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-{
+async fn open<L: Listener>(listener: L, server: Server, door: Door) -> std::io::Result<()> {
     let shutdown = server.shutdown.clone();
-    axum::serve(listener, server.router(door)).with_graceful_shutdown(shutdown.cancelled_owned()).await
+    http::serve(listener, server.router(door), shutdown).await
 }
