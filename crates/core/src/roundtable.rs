@@ -52,6 +52,7 @@ mod frame;
 mod id;
 mod interaction;
 mod next;
+mod output;
 mod point;
 mod proposal;
 mod reconciliation;
@@ -81,6 +82,7 @@ pub use frame::{Frame, FrameType, render};
 pub use id::{ArtifactId, ArtifactKind, BadName, ConflictId, CriterionId, OpenQuestionId, Role, TopicId};
 pub use interaction::{Interaction, Matter, Resolution, Word};
 pub use next::{NextAction, Rule, Standing, Trigger};
+pub use output::{answer_schema, ask_schema, synthesis_schema};
 pub use point::{Conflict, HeldPosition, NewConflict, NewQuestion, OpenQuestion, Settlement, Settler};
 pub use proposal::{
     Aim, Ask, Changes, CreateArtifact, FocusKind, PROPOSALS_MAX, Proposal, RefusedProposal, Synthesis,

@@ -7,6 +7,7 @@ mod artifacts;
 mod export;
 mod next;
 mod opening;
+mod output;
 mod person;
 mod properties;
 mod reconciliation;
