@@ -18,6 +18,7 @@
 mod beneath;
 mod brief;
 pub mod config;
+mod creation;
 mod desk;
 mod driver;
 mod folder;
@@ -30,15 +31,19 @@ mod runtime;
 mod service;
 
 mod severity;
+mod shelf;
 pub mod skill;
+mod stats;
 pub mod still;
+mod watched;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};
 pub use desk::Desk;
 pub use driver::{Delta, Driver};
-pub use kernel::{Answer, Denied, Effect, Kernel, Scheduler, Slots, StopCause};
+pub use kernel::{Answer, Denied, Effect, EngineSlots, Kernel, Scheduler, SlotUse, Slots, StopCause};
 pub use options::Options;
 pub use runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
 pub use service::{Created, ReplyRequest, Service, ServiceError};
 pub use severity::Severity;
+pub use stats::Stats;

@@ -3,15 +3,18 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod bench;
 mod cancel;
 mod engines;
 mod listing;
+mod logs;
 mod owner;
 mod prune;
 mod reply;
 mod run;
 mod skills;
 mod statechart;
+mod token;
 mod world;
 mod wrong_use;
 
@@ -20,7 +23,12 @@ use assert_cmd::Command;
 /// The binary with these arguments, in an environment that asks for nothing.
 fn adjourn(arguments: &[&str]) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("adjourn");
-    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("ADJOURN_DATA");
+    command
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("ADJOURN_DATA")
+        .env_remove("ADJOURN_TOKENS");
     command
 }
 
