@@ -12,6 +12,9 @@ const PATIENCE_MS = 60_000;
 // How often it is looked whether something has happened.
 const LOOK_EVERY_MS = 50;
 
+// What a server says once clients can come, before its address.
+const LISTENING = 'listening on ';
+
 export async function until(what, look) {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -37,11 +40,11 @@ export class Server {
     const args = ['--data', 'data', 'serve', '--listen', listen];
     const stdio = ['ignore', 'ignore', 'pipe'];
     this.#process = spawn(this.#adjourn, args, { cwd: this.#folder, stdio });
-    for await (const line of createInterface({ input: this.#process.stderr })) {
-      if (!line.startsWith('listening on ')) throw new Error(line);
-      this.address = new URL(line.slice('listening on '.length));
-      break;
-    }
+    // Everything it says is read: a pipe that nobody reads from fills up.
+    const said = [];
+    createInterface({ input: this.#process.stderr }).on('line', (line) => said.push(line));
+    const line = await until('the server listens', () => said.find((line) => line.startsWith(LISTENING)));
+    this.address = new URL(line.slice(LISTENING.length));
   }
 
   async end(signal) {

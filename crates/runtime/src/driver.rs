@@ -9,7 +9,7 @@ use adjourn_core::{
 };
 use adjourn_engine::{Finished, Seen, Turn};
 use tokio::runtime::Handle;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::brief::{Brief, Briefs, OutputContract};
@@ -53,6 +53,8 @@ struct Inner {
     tasks: Handle,
     /// The turns that are going on.
     live: Mutex<HashMap<RunId, Live>>,
+    /// Told whenever one of them is over.
+    over: Notify,
     deltas: broadcast::Sender<Delta>,
     watched: Watched,
 }
@@ -73,6 +75,7 @@ impl Driver {
             briefs,
             tasks,
             live: Mutex::default(),
+            over: Notify::new(),
             deltas,
             watched: Watched::default(),
         }))
@@ -91,6 +94,21 @@ impl Driver {
     /// How many turns are going on.
     pub fn live_turns(&self) -> usize {
         self.0.live().len()
+    }
+
+    /// Waits until no turn is going on. Others may begin at any time, unless the runtime was [told](crate::Runtime::drain)
+    /// that none does.
+    pub async fn at_rest(&self) {
+        let mut over = std::pin::pin!(self.0.over.notified());
+        loop {
+            // Listened for before it is looked: a turn that ends in between is not missed.
+            over.as_mut().enable();
+            if self.live_turns() == 0 {
+                return;
+            }
+            over.as_mut().await;
+            over.set(self.0.over.notified());
+        }
     }
 }
 
@@ -161,6 +179,7 @@ impl Inner {
         let mut live = self.live();
         if live.get(&run_id).is_some_and(|live| live.turn == turn) {
             live.remove(&run_id);
+            self.over.notify_waiters();
         }
     }
 

@@ -26,6 +26,7 @@ mod kernel;
 mod nearest;
 mod options;
 pub mod prompt;
+mod reader;
 pub mod request;
 mod runtime;
 mod service;

@@ -37,8 +37,7 @@ pub(crate) fn routes(server: &Server) -> Router<Server> {
         .disable_allowed_hosts()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(body::BODY_BYTES_MAX)
-        .with_cancellation_token(server.shutdown.clone());
+        .with_max_request_body_bytes(body::BODY_BYTES_MAX);
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
     Router::new().route("/mcp", post(handle).with_state(service))

@@ -4,12 +4,14 @@ Called by `cargo xtask mcp` with the path of the binary and of the repository.
 """
 
 import asyncio
+import collections
 import contextlib
 import json
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 
@@ -20,6 +22,9 @@ ADJOURN, REPOSITORY = sys.argv[1], pathlib.Path(sys.argv[2])
 
 # How long something may take that has to happen. Only a failure takes this long.
 PATIENCE_SEC = 60
+
+# What a server says once clients can come, before its address.
+LISTENING = "listening on "
 
 UNKNOWN_RUN = "run_01h455vb4pex5vsknk084sn02q"
 
@@ -116,9 +121,11 @@ def served(folder):
     command = [ADJOURN, "--data", "data", "serve", "--listen", "127.0.0.1:0"]
     server = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     try:
-        line = server.stderr.readline()
-        assert line.startswith("listening on "), line
-        yield line.removeprefix("listening on ").strip()
+        lines = iter(server.stderr.readline, "")
+        address = next(line.removeprefix(LISTENING).strip() for line in lines if line.startswith(LISTENING))
+        # A pipe that nobody reads from fills up.
+        threading.Thread(target=collections.deque, args=(lines, 0), daemon=True).start()
+        yield address
     finally:
         server.terminate()
         server.wait(PATIENCE_SEC)

@@ -23,8 +23,8 @@ impl Message {
         })
     }
 
-    pub(super) fn body(&self) -> String {
-        self.0.to_string()
+    pub(super) fn document(&self) -> &Value {
+        &self.0
     }
 
     /// What the HTTP transport says in headers: the method, what it is about, and the version of the protocol, which is the
