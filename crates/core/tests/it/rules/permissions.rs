@@ -1,8 +1,8 @@
 //! Permissions that agents ask for their own tools.
 
 use adjourn_core::{
-    Event, ExecutionMode, InteractionId, InteractionStatus, Profile, RunStatus, Source, Strict, TurnEnd,
-    TurnReason,
+    Command, Event, ExecutionMode, InteractionId, InteractionStatus, Profile, RunStatus, Source, Strict,
+    TurnEnd, TurnReason,
 };
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ fn sticky() -> Case {
 }
 
 fn started(run: &mut Case) -> (u32, TurnReason, Vec<InteractionId>) {
-    let events = run.tries(adjourn_core::Command::StartTurn).unwrap();
+    let events = run.tries(Command::StartTurn).expect("a slot is free");
     let Some(Event::TurnStarted { attempt, reason, answers }) = events.first() else { panic!("{events:?}") };
     (*attempt, *reason, answers.clone())
 }
