@@ -38,6 +38,8 @@ pub(super) fn words(run: &Run, id: InteractionId, how: How, ledger: &Ledger) -> 
         (Subject::Turn | Subject::Form(_) | Subject::Permission(_), How::Right | How::Edit) => {
             (json!(if is_choice { "a" } else { "yes" }), None)
         }
-        (Subject::Turn | Subject::Permission(_), How::Other) => (json!(if is_choice { "b" } else { "no" }), None),
+        (Subject::Turn | Subject::Permission(_), How::Other) => {
+            (json!(if is_choice { "b" } else { "no" }), None)
+        }
     }
 }
