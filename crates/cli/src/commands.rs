@@ -15,6 +15,7 @@ mod serve;
 mod show;
 mod skills;
 mod statechart;
+mod token;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -53,6 +54,7 @@ enum Command {
     Events(events::Events),
     Files(files::Files),
     Serve(serve::Serve),
+    Token(token::Token),
     Engines(engines::Engines),
     Skills(skills::Skills),
     Prune(prune::Prune),
@@ -104,6 +106,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Events(command) => command.run(&global),
         Command::Files(command) => command.run(&global),
         Command::Serve(command) => drive(command.run(&global)),
+        Command::Token(command) => command.run(&global),
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),

@@ -12,6 +12,7 @@ mod document;
 mod engine;
 mod problem;
 mod reader;
+mod server;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -27,6 +28,7 @@ use toml::de::DeTable;
 pub use adjourn_engine::{Pace, Pattern, Permission, Preset};
 pub use engine::{Api, EngineConfig, EngineKind, How, Model};
 pub use problem::{ConfigError, ConfigProblem, Place};
+pub use server::{ServerConfig, WriteRate};
 pub use tool::{TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
 pub use webhook::{WebhookEvent, Webhooks};
 
@@ -57,7 +59,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Variables that begin like this are settings, and a warning is due if they are not.
 const SETTING_PREFIXES: &[&str] =
-    &["ADJOURN_SLOTS_", "ADJOURN_WEBHOOKS_", "ADJOURN_ENGINES_", "ADJOURN_TOOLS_"];
+    &["ADJOURN_SLOTS_", "ADJOURN_SERVER_", "ADJOURN_WEBHOOKS_", "ADJOURN_ENGINES_", "ADJOURN_TOOLS_"];
 
 /// Everything that can be configured.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -70,6 +72,8 @@ pub struct Config {
     pub engines: BTreeMap<String, EngineConfig>,
     /// MCP servers that skills may name.
     pub tools: BTreeMap<String, ToolConfig>,
+    /// What the server lets clients do.
+    pub server: ServerConfig,
     /// Who is told of what happens.
     pub webhooks: Option<Webhooks>,
     /// What was hardly meant like this.
@@ -154,6 +158,7 @@ impl Config {
             slots: slots(&root.table("slots"), &names),
             engines,
             tools: read_all(root, "tools", tool::read),
+            server: server::read(&root.table("server")),
             webhooks: webhook::read(&root.table("webhooks")),
             warnings: Vec::new(),
         };

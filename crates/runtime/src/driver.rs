@@ -4,7 +4,7 @@ mod staying;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use adjourn_core::{
     Command, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run, RunError,
@@ -157,7 +157,7 @@ impl Inner {
 
     /// Takes a turn to its end, with the repairs that it needs.
     async fn drive(self: &Arc<Self>, mut run: Arc<Run>, stop: CancellationToken) {
-        let (run_id, turn) = (run.id(), run.turn());
+        let (run_id, turn, began) = (run.id(), run.turn(), Instant::now());
         let mut repair = None;
         let mut stays = None;
         loop {
@@ -175,6 +175,7 @@ impl Inner {
             }
             run = accepted.run;
         }
+        self.runtime.stats().turn_ended(&run.spec().engine, began.elapsed());
         if let Some((engine, run)) = &stays {
             self.keep(run, engine);
         }

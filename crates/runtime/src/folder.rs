@@ -144,14 +144,19 @@ pub(crate) fn copy(from: &Path, entries: &[Entry], to: &Path) -> io::Result<()> 
     Ok(())
 }
 
+/// Opens a regular file: not blocked by a pipe, not led on by a link that was not there a moment ago.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file", path.display())));
+    }
+    Ok(file)
+}
+
 /// Copies a regular file to a new one and returns its size, which is at most `bytes_max`.
 pub(crate) fn copy_file(from: &Path, to: &Path, mode: u32, bytes_max: u64) -> io::Result<u64> {
-    // Not blocked by a pipe, not led on by a link that was not there a moment ago.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let source = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(from)?;
-    if !source.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file", from.display())));
-    }
+    let source = open_file(from)?;
     let mut target: File = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
     let copied = io::copy(&mut io::Read::take(source, bytes_max.saturating_add(1)), &mut target)?;
     if copied > bytes_max {

@@ -7,6 +7,7 @@
 //!     .skill/NAME/            a copy of the skill
 //!     uploads/                files that came with the request
 //!   logs/                     attempt-1.stdout, attempt-1.stderr, …
+//! DATA/incoming/              files of requests that are still being read
 //! ```
 //!
 //! A folder is made under a name of its own and renamed when it is complete, before the run is created in the journal.
@@ -15,21 +16,24 @@
 //! continued, which is removed with the last run that uses it.
 
 mod error;
+mod incoming;
 mod listing;
 mod removal;
 #[cfg(test)]
 mod tests;
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::{FieldError, RunId};
+use adjourn_core::{FieldError, OutputStream, RunId};
+use adjourn_engine::log_file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use error::WorkspaceError;
+pub use incoming::Incoming;
 pub use listing::{FILES_LISTED_MAX, Listed, Listing};
 
 use error::doing;
@@ -50,6 +54,9 @@ pub const UPLOADS_MAX: usize = 100;
 
 /// Bytes of one file that comes with a request.
 pub const UPLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Bytes of all files that come with one request: what a disk should have to spare, twice, while they are copied.
+pub const UPLOADS_BYTES_MAX: u64 = 4 * UPLOAD_BYTES_MAX;
 
 const ABOUT: &str = "workspace.json";
 const ASKED: &str = "request.json";
@@ -107,6 +114,7 @@ struct About {
 #[derive(Debug, Clone)]
 pub struct Workspaces {
     runs: PathBuf,
+    incoming: PathBuf,
 }
 
 /// The folders of one run.
@@ -125,7 +133,7 @@ pub struct Workspace {
 impl Workspaces {
     /// Those in `data_dir`, which has to be absolute for agents to find them.
     pub fn new(data_dir: &Path) -> Self {
-        Self { runs: data_dir.join("runs") }
+        Self { runs: data_dir.join("runs"), incoming: data_dir.join("incoming") }
     }
 
     /// The folders that a new run will have: known before they are there, for the prompt.
@@ -190,8 +198,8 @@ impl Workspaces {
                 let problem = "is not a name for a file that comes with a request".to_owned();
                 return Err(WorkspaceError::BadPath { path: name.clone(), problem });
             }
-            folder::copy_file(from, &to, 0o644, UPLOAD_BYTES_MAX)
-                .map_err(doing(format!("copying `{name}`")))?;
+            let copied = folder::copy_file(from, &to, 0o644, UPLOAD_BYTES_MAX);
+            copied.map_err(|error| error::uploading(name, error))?;
         }
         let mut about = About { skill: new.skill.map(|skill| skill.name.clone()), ..About::default() };
         match &new.place {
@@ -222,6 +230,21 @@ impl Workspaces {
             return Err(WorkspaceError::Missing(run_id));
         }
         Ok(Self::at(&own, work, about.skill.as_deref()))
+    }
+
+    /// The raw output of an attempt; none where there is none, or none any more.
+    pub fn log(
+        &self,
+        run_id: RunId,
+        attempt: u32,
+        stream: OutputStream,
+    ) -> Result<Option<File>, WorkspaceError> {
+        let logs = self.runs.join(run_id.to_string()).join(LOGS);
+        match folder::open_file(&log_file(&logs, attempt, stream)) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(doing("opening the log")(error)),
+        }
     }
 
     /// Keeps what was asked for, as it was asked, where only the owner of the data directory can read it.

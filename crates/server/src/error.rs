@@ -4,15 +4,21 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use crate::tokens::TokensError;
+
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The address could be reached by others, and nothing would ask them who they are.
     #[error(
-        "{0} can be reached from other machines, and this version has no tokens: listen on 127.0.0.1 or [::1]"
+        "{0} can be reached from other machines, so whoever comes needs a token: name a file of them in \
+         $ADJOURN_TOKENS (`adjourn token` makes one), or listen on 127.0.0.1 or [::1]"
     )]
-    NotLoopback(SocketAddr),
+    NoTokens(SocketAddr),
+    /// The file of tokens cannot be used.
+    #[error(transparent)]
+    Tokens(#[from] TokensError),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Address {

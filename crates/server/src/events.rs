@@ -15,27 +15,60 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::code::Code;
+use crate::metrics::OpenStream;
+use crate::openapi::Refuses;
 use crate::pages::limit;
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath};
 use crate::router::Server;
 use crate::sse::{self, ALIVE, Events, HEARTBEAT, PAGE_ENTRIES};
 
-#[derive(Deserialize)]
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest, Code::UnknownRun]))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    /// Begin after the frame with this `seq`.
     after: Option<u64>,
-    /// Of a page; a stream has no limit.
+    /// Frames of a page; a stream has no limit.
+    #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<usize>,
 }
 
+/// A page of history.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct History {
+    events: Vec<Frame>,
+    /// Where to go on, now or when there is more.
+    next_after: u64,
+}
+
+/// The stream of a run, as server-sent events, or a page of its history.
+///
+/// The stream stays open while the run waits and closes after the terminal frame. `id:` is the `seq` of a frame. With
+/// `Accept: application/json` the answer is a page of history instead.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "runEvents",
+    params(RunPath, Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this frame.")),
+    responses(
+        (status = 200, description = "Frames.", content((String = "text/event-stream"), (History = "application/json"))),
+        (status = 204, description = "The run has ended and its reader has seen everything."),
+    ),
+)]
 pub(crate) async fn events(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -59,7 +92,7 @@ pub(crate) async fn events(
     }
     let store = server.service.store().clone();
     let follower = Follower {
-        history: History { store, id, engine: row.engine },
+        reader: Reader { store, id, engine: row.engine },
         after,
         greeted: false,
         unread: true,
@@ -67,32 +100,32 @@ pub(crate) async fn events(
         commits,
         deltas,
         shutdown: server.shutdown.clone(),
+        _open: server.metrics.stream(),
     };
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
 
-/// `{events, next_after}`: the frames after `after`, and where to go on, now or when there is more.
 async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Response, Problem> {
     let read = server.blocking(move |service: &Service| {
-        let history = History { store: service.store().clone(), id, engine: service.row(id)?.engine };
-        let mut frames = history.read(after, limit)?;
+        let reader = Reader { store: service.store().clone(), id, engine: service.row(id)?.engine };
+        let mut frames = reader.read(after, limit)?;
         frames.truncate(limit);
         Ok(frames)
     });
     let frames = read.await?;
     let next_after = frames.last().map_or(after, |frame| frame.seq);
-    Ok(Json(json!({ "events": frames, "next_after": next_after })).into_response())
+    Ok(Json(History { events: frames, next_after }).into_response())
 }
 
 /// The frames of a run that are in the journal.
 #[derive(Clone)]
-struct History {
+struct Reader {
     store: Arc<dyn Store>,
     id: RunId,
     engine: String,
 }
 
-impl History {
+impl Reader {
     /// The frames of up to `entries` entries after the frame `after`.
     fn read(&self, after: u64, entries: usize) -> Result<Vec<Frame>, Error> {
         let header = Header { run_id: self.id, engine: &self.engine };
@@ -108,7 +141,7 @@ impl History {
 
 /// Somebody who reads the stream of a run.
 struct Follower {
-    history: History,
+    reader: Reader,
     /// The last frame that was sent.
     after: u64,
     greeted: bool,
@@ -119,6 +152,7 @@ struct Follower {
     commits: watch::Receiver<u64>,
     deltas: broadcast::Receiver<Delta>,
     shutdown: CancellationToken,
+    _open: OpenStream,
 }
 
 type Next = Result<Option<(Bytes, Follower)>, Error>;
@@ -146,7 +180,7 @@ impl Follower {
                     Err(_) => return Ok(None),
                 },
                 delta = self.deltas.recv() => match delta {
-                    Ok(delta) if delta.run_id == self.history.id => return self.send_delta(&delta),
+                    Ok(delta) if delta.run_id == self.reader.id => return self.send_delta(&delta),
                     // Of another run, or some were missed: the frame that follows has the whole text.
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(None),
@@ -158,8 +192,8 @@ impl Follower {
     }
 
     async fn read(&self) -> Result<Vec<Frame>, Error> {
-        let (history, after) = (self.history.clone(), self.after);
-        let read = tokio::task::spawn_blocking(move || history.read(after, PAGE_ENTRIES)).await;
+        let (reader, after) = (self.reader.clone(), self.after);
+        let read = tokio::task::spawn_blocking(move || reader.read(after, PAGE_ENTRIES)).await;
         read.unwrap_or_else(|error| Err(Error::Failed { doing: "be read", problem: error.to_string() }))
     }
 

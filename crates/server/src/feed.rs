@@ -17,18 +17,39 @@ use serde::Deserialize;
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::code::Code;
+use crate::metrics::OpenStream;
+use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::query::Parameters;
 use crate::router::Server;
 use crate::sse::{self, Events, HEARTBEAT, PAGE_ENTRIES};
 
-#[derive(Deserialize)]
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest]))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    /// Begin after this position of the journal; 0 for the beginning of all.
     after: Option<u64>,
 }
 
+/// The state changes of all runs, as server-sent events.
+///
+/// `id:` is the position in the journal. Without `after` it begins now.
+#[utoipa::path(
+    get, path = "/v1/events", tag = "inbox", operation_id = "allEvents",
+    params(Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this event.")),
+    responses((status = 200, body = String, content_type = "text/event-stream",
+        description = "Frames of the type `conversation.state.changed`.")),
+)]
 pub(crate) async fn events(
     State(server): State<Server>,
     headers: HeaderMap,
@@ -40,8 +61,15 @@ pub(crate) async fn events(
         Some(after) => after,
         None => server.blocking(|service| Ok(service.store().head()?)).await?,
     };
-    let follower =
-        Follower { store, after, greeted: false, unread: true, commits, shutdown: server.shutdown.clone() };
+    let follower = Follower {
+        store,
+        after,
+        greeted: false,
+        unread: true,
+        commits,
+        shutdown: server.shutdown.clone(),
+        _open: server.metrics.stream(),
+    };
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
 
@@ -61,6 +89,7 @@ struct Follower {
     unread: bool,
     commits: watch::Receiver<u64>,
     shutdown: CancellationToken,
+    _open: OpenStream,
 }
 
 type Next = Result<Option<(Bytes, Follower)>, Error>;

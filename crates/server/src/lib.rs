@@ -13,28 +13,46 @@
 //! - A reader costs one page of memory, however slow it is; one that takes nothing for a while is let go.
 //! - Every stream ends when the server does.
 //! - A web page of another origin gets nothing, not even by a name that leads to this machine.
+//! - Where others than this machine's user can knock, a request without a token of the right role gets nothing.
 
+mod access;
 mod body;
 mod catalog;
+mod code;
 mod connection;
+mod descriptors;
+mod docs;
 mod error;
 mod events;
 mod feed;
 mod files;
+mod form;
 mod guard;
 mod health;
 mod inbox;
+mod limit;
 mod listen;
+mod logs;
+mod metrics;
+mod new_run;
+mod openapi;
 mod pages;
 mod problem;
 mod query;
+mod raw;
 mod refused;
 mod replies;
 mod router;
 mod runs;
 mod serve;
+mod skills;
+mod slots;
 mod sse;
+pub mod tokens;
+mod uploads;
 
+pub use code::Code;
+pub use descriptors::raise_descriptor_limit;
 pub use error::Error;
 pub use guard::Door;
 pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};

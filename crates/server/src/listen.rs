@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use tokio::net::{TcpListener, UnixListener};
 
 use crate::error::Error;
+use crate::guard::Door;
+use crate::tokens::Tokens;
 
 /// Where the server listens unless it is told otherwise.
 pub const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7717);
@@ -16,9 +18,11 @@ pub const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4
 /// The socket in the data directory.
 pub const SOCKET_FILE: &str = "adjourn.sock";
 
-/// A port of this machine, and the socket in the data directory.
+/// A port, and the socket in the data directory.
 pub struct Listeners {
     pub(crate) tcp: TcpListener,
+    /// What is asked of those who come by the port.
+    pub(crate) door: Door,
     pub(crate) socket: UnixListener,
     pub(crate) socket_file: SocketFile,
     address: SocketAddr,
@@ -26,22 +30,30 @@ pub struct Listeners {
 
 impl Listeners {
     /// Listens on `address`, and in `data_dir`, which has to be owned by this process: a socket that is there is a
-    /// leftover, and goes. Has to be called within a Tokio runtime.
-    pub async fn bind(address: SocketAddr, data_dir: &Path) -> Result<Self, Error> {
-        if !address.ip().is_loopback() {
-            return Err(Error::NotLoopback(address));
-        }
+    /// leftover, and goes. With `tokens`, whoever comes by the address needs one; without, it has to be one that only
+    /// this machine can reach. Has to be called within a Tokio runtime.
+    pub async fn bind(address: SocketAddr, tokens: Option<Tokens>, data_dir: &Path) -> Result<Self, Error> {
+        check(address, tokens.as_ref())?;
         let failed = |source| Error::Address { address, source };
         let tcp = TcpListener::bind(address).await.map_err(failed)?;
         let address = tcp.local_addr().map_err(failed)?;
+        let door = tokens.map_or(Door::Loopback { port: address.port() }, Door::Tokens);
         let path = data_dir.join(SOCKET_FILE);
         let socket = bind_socket(&path).map_err(|source| Error::Socket { path: path.clone(), source })?;
-        Ok(Self { tcp, socket, socket_file: SocketFile(path), address })
+        Ok(Self { tcp, door, socket, socket_file: SocketFile(path), address })
     }
 
     /// The address that is listened on, with the port that was found where none was asked for.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+}
+
+/// Refuses an address that others can reach where nobody would ask them who they are.
+pub(crate) fn check(address: SocketAddr, tokens: Option<&Tokens>) -> Result<(), Error> {
+    match tokens {
+        None if !address.ip().is_loopback() => Err(Error::NoTokens(address)),
+        Some(_) | None => Ok(()),
     }
 }
 

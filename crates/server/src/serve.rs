@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use axum::serve::Listener;
+use axum::serve::{Listener, ListenerExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::connection::Bounded;
+use crate::connection::{Bounded, Limits};
+use crate::descriptors::raise_descriptor_limit;
 use crate::error::Error;
 use crate::guard::Door;
-use crate::listen::Listeners;
+use crate::listen::{self, Listeners};
 use crate::router::Server;
+use crate::tokens::Tokens;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
 const GRACE: Duration = Duration::from_secs(5);
@@ -27,6 +29,8 @@ pub struct Options {
     pub config: Config,
     /// Where to listen, besides the socket in the data directory.
     pub listen: SocketAddr,
+    /// The file of tokens that clients at that address need.
+    pub tokens: Option<PathBuf>,
 }
 
 /// Owns a data directory and serves it until `shutdown`. Calls `ready` with the address once clients can come.
@@ -35,8 +39,11 @@ pub async fn run(
     shutdown: CancellationToken,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), Error> {
+    let tokens = options.tokens.as_deref().map(Tokens::open).transpose()?;
+    // Before anything is opened: nothing is made or driven for a server that does not start.
+    listen::check(options.listen, tokens.as_ref())?;
     let (service, threads) = Service::open(&options.data_dir, options.config)?;
-    let listeners = Listeners::bind(options.listen, &options.data_dir).await?;
+    let listeners = Listeners::bind(options.listen, tokens, &options.data_dir).await?;
     ready(listeners.address());
     let served = serve(service, listeners, shutdown).await;
     // They end when the last connection that was cut off is gone, which is not worth waiting for.
@@ -51,13 +58,15 @@ pub async fn run(
 
 /// Serves `service` until `shutdown`, and then lets requests finish that do so soon.
 pub async fn serve(service: Service, listeners: Listeners, shutdown: CancellationToken) -> Result<(), Error> {
-    let Listeners { tcp, socket, socket_file, .. } = listeners;
-    let port = tcp.local_addr()?.port();
+    let Listeners { tcp, door, socket, socket_file, .. } = listeners;
+    let limits = Limits::of(raise_descriptor_limit()?);
+    // A frame is sent when it is there, not when more are.
+    let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
     let server = Server::new(service, shutdown.clone());
     let doors = async {
         tokio::try_join!(
-            open(Bounded::new(tcp), server.clone(), Door::Loopback { port }),
-            open(Bounded::new(socket), server, Door::Socket),
+            open(Bounded::new(tcp, limits.port), server.clone(), door),
+            open(Bounded::new(socket, limits.socket), server, Door::Socket),
         )
     };
     let late = async {

@@ -12,9 +12,9 @@ pub mod opencode;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 pub use isolation::{Environment, isolated};
+
+use crate::cache;
 
 /// The variable that turns a missing agent from a reason to skip a test into a failure.
 pub const REQUIRE_VARIABLE: &str = "ADJOURN_REQUIRE_AGENTS";
@@ -68,15 +68,9 @@ impl Agent {
         AGENTS.iter().find(|agent| agent.name == name)
     }
 
-    /// Where it belongs: a folder of its own for each set of versions, so that checkouts do not disturb each other.
-    ///
-    /// None if the environment says neither where the cache nor where the user's home is.
+    /// Where it belongs; none if the environment does not say where the cache is.
     pub fn folder(&self) -> Option<PathBuf> {
-        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-        let digest = Sha256::digest(self.lock);
-        let versions: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Some(cache.join("adjourn/agents").join(format!("{}-{versions}", self.name)))
+        cache::folder("agents", self.name, self.lock)
     }
 
     /// The program of an installation in `folder`.
@@ -84,6 +78,25 @@ impl Agent {
         folder.join(self.program)
     }
 }
+
+/// How an agent is had to speak ACP.
+#[derive(Debug)]
+pub struct Acp {
+    /// The agent, as it is installed.
+    pub agent: &'static str,
+    /// What it is started with.
+    pub args: &'static [&'static str],
+    /// The agent that it is, or wraps, and is [pointed](point) at a model like.
+    pub like: &'static str,
+}
+
+/// All agents that speak ACP.
+pub const ACP: &[Acp] = &[
+    Acp { agent: "claude-agent-acp", args: &[], like: "claude" },
+    Acp { agent: "codex-acp", args: &[], like: "codex" },
+    Acp { agent: "gemini", args: &["--acp"], like: "gemini" },
+    Acp { agent: "opencode", args: &["acp"], like: "opencode" },
+];
 
 /// The environment in which the agent of that name talks to the scripted model at `url`; writes what it needs into `home`.
 ///

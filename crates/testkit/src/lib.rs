@@ -3,6 +3,7 @@
 //! - `model`: a scripted model. A real HTTP server on loopback that speaks the wire formats of four vendors, streaming
 //!   included, and says what a [`Script`](model::Script) tells it to.
 //! - [`agents`]: where `cargo xtask agents` put the real agents, and what points each of them at that server.
+//! - [`cache`]: where that and other foreign programs are installed.
 //!
 //! - `acp`: a scripted agent. A real process that speaks the real protocol, through the agent's side of its official
 //!   crate, and does what a script tells it to, misbehaviour included.
@@ -13,5 +14,6 @@
 #[cfg(feature = "acp")]
 pub mod acp;
 pub mod agents;
+pub mod cache;
 #[cfg(feature = "model")]
 pub mod model;

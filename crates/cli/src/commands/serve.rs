@@ -1,6 +1,7 @@
 //! `adjourn serve`: the data directory over HTTP.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use adjourn_server::{LISTEN_DEFAULT, Options};
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,15 +17,23 @@ use crate::exit::Exit;
 /// next owner.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// The address to listen on; only addresses of this machine itself
+    /// The address to listen on; one that other machines can reach needs --tokens
     #[arg(long, value_name = "ADDR", default_value_t = LISTEN_DEFAULT)]
     listen: SocketAddr,
+
+    /// A file of tokens: whoever comes by the address needs one then. `adjourn token` makes them
+    #[arg(long, value_name = "FILE", env = "ADJOURN_TOKENS")]
+    tokens: Option<PathBuf>,
 }
 
 impl Serve {
     pub(crate) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        let options =
-            Options { data_dir: global.data.clone(), config: global.config()?, listen: self.listen };
+        let options = Options {
+            data_dir: global.data.clone(),
+            config: global.config()?,
+            listen: self.listen,
+            tokens: self.tokens,
+        };
         let shutdown = CancellationToken::new();
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;

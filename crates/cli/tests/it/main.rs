@@ -3,6 +3,7 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod bench;
 mod cancel;
 mod engines;
 mod listing;
@@ -12,6 +13,7 @@ mod reply;
 mod run;
 mod skills;
 mod statechart;
+mod token;
 mod world;
 mod wrong_use;
 
@@ -20,7 +22,12 @@ use assert_cmd::Command;
 /// The binary with these arguments, in an environment that asks for nothing.
 fn adjourn(arguments: &[&str]) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("adjourn");
-    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("ADJOURN_DATA");
+    command
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("ADJOURN_DATA")
+        .env_remove("ADJOURN_TOKENS");
     command
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::{prop_assert, proptest};
 
 use super::{
     Api, Config, ConfigError, EngineConfig, EngineKind, How, Model, Pace, Pattern, Permission, Place, Preset,
-    Slots, ToolConfig, ToolServer, WebhookEvent, Webhooks,
+    ServerConfig, Slots, ToolConfig, ToolServer, WebhookEvent, Webhooks, WriteRate,
 };
 use adjourn_engine::secrets::Secret;
 use adjourn_engine::{PermissionAnswer, PermissionRule, Serves, ToolKind};
@@ -83,6 +83,10 @@ timeout_sec = 5
 
 [tools.web]
 url = "https://example.org/mcp"
+
+[server]
+writes_per_second = 20
+burst = 30
 
 [webhooks]
 url = "http://127.0.0.1:9000/hook"
@@ -176,6 +180,7 @@ fn the_whole_file_is_read() {
                 },
             ),
         ]),
+        server: ServerConfig { writes: Some(WriteRate { per_second: 20, burst: 30 }) },
         webhooks: Some(Webhooks {
             url: "http://127.0.0.1:9000/hook".to_owned(),
             events: vec![WebhookEvent::WaitingUser, WebhookEvent::Terminal],
@@ -283,6 +288,25 @@ fn a_tool_is_started_or_there() {
             "2:11: tools.a.command: should name a program, it is empty",
             "2:12: tools.a.command: should be a string, it is of type integer",
         ],
+    );
+}
+
+#[test]
+fn a_limit_on_writing_is_a_rate_with_a_burst() {
+    let writes = |text| parse(text, &[]).unwrap().server.writes;
+    assert_eq!(writes("[server]\n"), None);
+    let of_itself = WriteRate { per_second: 5, burst: 10 };
+    assert_eq!(writes("[server]\nwrites_per_second = 5\n"), Some(of_itself));
+    check(
+        "[server]\nburst = 5\nwrite_per_second = 1\n",
+        &[
+            "1:1: server: `writes_per_second` is missing: a burst needs a rate to come back by",
+            "3:1: server.write_per_second: unknown key; did you mean `writes_per_second`?",
+        ],
+    );
+    check(
+        "[server]\nwrites_per_second = 0\n",
+        &["2:21: server.writes_per_second: should be from 1 to 1000000, it is 0"],
     );
 }
 

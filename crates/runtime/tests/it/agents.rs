@@ -8,7 +8,7 @@ use adjourn_core::fcmp::Frame;
 use adjourn_core::{ErrorCode, FrameType, RunStatus};
 use adjourn_engine::secrets::Secret;
 use adjourn_runtime::config::{Config, EngineConfig, How};
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::request::{RunRequest, SkillRef};
 use adjourn_testkit::agents;
 use adjourn_testkit::model::{Fault, ModelServer, Outcome, Reply, Script};
 use serde_json::{Value, json};
@@ -52,6 +52,11 @@ impl Props {
         if let How::Exec { command, .. } = &mut engine.how {
             *command = vec![program.display().to_string()];
         }
+        self.open_engine(engine, url)
+    }
+
+    /// Opens the data directory for this engine, which runs the agent or something that wraps it.
+    pub(crate) fn open_engine(&self, mut engine: EngineConfig, url: &str) -> Stage {
         let mut environment = agents::point(&self.agent, &self.folder.join("home"), url).unwrap();
         environment.push((MARK.to_owned(), self.folder.display().to_string()));
         engine.env.extend(environment.into_iter().map(|(name, value)| (name, Secret::new(value))));
@@ -61,7 +66,7 @@ impl Props {
 
     pub(crate) fn request(&self) -> RunRequest {
         RunRequest {
-            skill: Some(self.skill().display().to_string()),
+            skill: Some(SkillRef::At(self.skill())),
             engine: Some(self.agent.clone()),
             ..RunRequest::default()
         }
@@ -81,7 +86,7 @@ impl Props {
 }
 
 /// What happened, one line each, without what agents show in between and each in its own way.
-fn story(frames: &[Frame]) -> Vec<String> {
+pub(crate) fn story(frames: &[Frame]) -> Vec<String> {
     let told = |frame: &Frame| match frame.kind {
         FrameType::StateChanged => {
             let status = |key: &str| frame.data[key].as_str().unwrap_or_default().to_owned();

@@ -64,7 +64,18 @@ impl Call {
 
 /// The answer to a GET by the socket.
 pub(crate) async fn by_socket(socket: &std::path::Path, path: &str) -> Answer {
-    let request = Request::get(path).header("host", "whatever").body(Full::new(Bytes::new())).unwrap();
+    by_socket_with(socket, Method::GET, path, "").await
+}
+
+/// The answer to a request by the socket.
+pub(crate) async fn by_socket_with(
+    socket: &std::path::Path,
+    method: Method,
+    path: &str,
+    body: &str,
+) -> Answer {
+    let request = Request::builder().method(method).uri(path).header("host", "whatever");
+    let request = request.body(Full::new(Bytes::from(body.to_owned()))).unwrap();
     let io = TokioIo::new(within(UnixStream::connect(socket)).await.unwrap());
     whole(send(io, request).await).await
 }

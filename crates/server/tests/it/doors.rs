@@ -42,12 +42,12 @@ async fn the_socket_is_for_its_owner_only_and_has_the_same_routes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_leftover_socket_is_replaced_and_other_machines_are_not_listened_to() {
+async fn a_leftover_socket_is_replaced_and_other_machines_are_not_listened_to_without_tokens() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("adjourn.sock"), "left over").unwrap();
-    Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), folder.path()).await.map(drop).unwrap();
-    let open = Listeners::bind((Ipv4Addr::UNSPECIFIED, 0).into(), folder.path()).await;
-    assert!(matches!(open.map(drop), Err(Error::NotLoopback(_))));
+    Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), None, folder.path()).await.map(drop).unwrap();
+    let open = Listeners::bind((Ipv4Addr::UNSPECIFIED, 0).into(), None, folder.path()).await;
+    assert!(matches!(open.map(drop), Err(Error::NoTokens(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,6 +58,7 @@ async fn a_server_that_was_ended_leaves_its_data_directory_to_the_next() {
             data_dir: folder.path().join("data"),
             config: Config::load(None, folder.path()).unwrap(),
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
+            tokens: None,
         };
         let (shutdown, (ready, address)) = (CancellationToken::new(), tokio::sync::oneshot::channel());
         let server = tokio::spawn(run(options, shutdown.clone(), |address| ready.send(address).unwrap()));

@@ -14,6 +14,7 @@ use adjourn_core::Timestamp;
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_runtime::config::Config;
 use adjourn_runtime::{Clock, Service};
+use adjourn_server::tokens::Tokens;
 use adjourn_server::{Listeners, serve};
 use adjourn_store::Threads;
 use hyper::Method;
@@ -72,6 +73,11 @@ impl Stage {
 
     /// With these settings, besides the engine and the skill of all tests.
     pub(crate) async fn with(settings: &str) -> Self {
+        Self::behind(settings, None).await
+    }
+
+    /// A server at whose port these tokens are asked for.
+    pub(crate) async fn behind(settings: &str, tokens: Option<Tokens>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let files = [("agent", AGENT), ("skills/survey/SKILL.md", SKILL)];
         for (path, text) in files.into_iter().chain([("skills/survey/assets/output.schema.json", OUTPUT)]) {
@@ -91,7 +97,7 @@ impl Stage {
         let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
         let supervisor = Supervisor { command: vec![env!("CARGO_BIN_EXE_adjourn-server-supervise").into()] };
         let (service, threads) = Service::open_with(&data, config, supervisor, clock.clone()).unwrap();
-        let listeners = Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), &data).await.unwrap();
+        let listeners = Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), tokens, &data).await.unwrap();
         let (address, shutdown) = (listeners.address(), CancellationToken::new());
         let served = serve(service, listeners, shutdown.clone());
         let serving = tokio::spawn(async move { served.await.unwrap() });
@@ -104,6 +110,11 @@ impl Stage {
         let (serving, threads) = self.serving.take().unwrap();
         within(serving).await.unwrap();
         within(tokio::task::spawn_blocking(|| threads.join())).await.unwrap();
+    }
+
+    /// Where everything is.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) fn data(&self) -> PathBuf {
