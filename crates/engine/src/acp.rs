@@ -223,6 +223,11 @@ impl Engine for AcpEngine {
 
     fn end(&self, run_id: RunId) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            let stays = self.staying().remove(&run_id);
+            if let Some(live) = stays {
+                return self.dismiss(run_id, live).await;
+            }
+            // Its turn goes on.
             let kept = self.processes().get(&run_id).cloned();
             if let Some(kept) = kept {
                 kept.end().await;

@@ -94,7 +94,7 @@ pub struct Acp {
 pub const ACP: &[Acp] = &[
     Acp { agent: "claude-agent-acp", args: &[], like: "claude" },
     Acp { agent: "codex-acp", args: &[], like: "codex" },
-    Acp { agent: "gemini", args: &["--acp"], like: "gemini" },
+    Acp { agent: "gemini", args: &["--acp", "--skip-trust"], like: "gemini" },
     Acp { agent: "opencode", args: &["acp"], like: "opencode" },
 ];
 

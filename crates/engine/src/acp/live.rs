@@ -26,9 +26,13 @@ use super::wire::{Ends, Update, Wire};
 use crate::supervisor::{Supervised, Supervisor};
 use crate::turn::Turn;
 
-/// How long an agent may take to end its turn once it was told to. Ending its process may take 3 s more, and a canceled
+/// How long an agent may take to end its turn once it was told to. Ending its process may take 4 s more, and a canceled
 /// run has to be gone within 5.
-const CANCEL_MAX: Duration = Duration::from_secs(1);
+const CANCEL_MAX: Duration = Duration::from_millis(500);
+
+/// How long an agent may take to end by itself when nobody talks to it any more. That is how the protocol ends, and there
+/// is one that ends in no other way but by being killed.
+const PARTING_MAX: Duration = Duration::from_secs(1);
 
 /// A permission that the agent asks for.
 pub(super) struct Asked {
@@ -121,7 +125,10 @@ impl Live {
     /// Ends the process, and waits until nothing of it is left.
     pub(super) async fn end(&mut self) {
         self.prompting = None;
-        self.kept.end().await;
+        self.wire.close();
+        if timeout(PARTING_MAX, self.kept.gone()).await.is_err() {
+            self.kept.end().await;
+        }
     }
 
     /// Asks the agent something outside of a turn. What it shows meanwhile is nothing new: it is replaying what was said.

@@ -165,7 +165,11 @@ impl Live {
             && let Some(mode) = wanted_mode(config.permission, state)
         {
             let request = SetSessionModeRequest::new(id.clone(), mode);
-            self.ask("session/set_mode", INITIALIZE_MAX, request).await?;
+            match (self.ask("session/set_mode", INITIALIZE_MAX, request).await, config.permission) {
+                // It asks more than it would have to, and is answered by the same rules.
+                (Ok(_), _) | (Err(Trouble::Refused { .. }), Permission::Workspace | Permission::Full) => {}
+                (Err(trouble), _) => return Err(trouble),
+            }
         }
         if let Some(wanted) = &config.model
             && let Some((option, select)) = model_option(choices.options.as_deref().unwrap_or_default())

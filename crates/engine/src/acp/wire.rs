@@ -72,6 +72,8 @@ pub(super) struct Wire {
     broken: OnceLock<Broken>,
     /// Cancelled when something went wrong.
     failed: CancellationToken,
+    /// Cancelled when the agent is told nothing more.
+    closed: CancellationToken,
     /// What the agent asked and was not answered.
     requests: AtomicUsize,
     tail: std::sync::Mutex<Tail>,
@@ -131,6 +133,7 @@ impl Wire {
             book: Mutex::new(Book::open(turn).await?),
             broken: OnceLock::new(),
             failed: CancellationToken::new(),
+            closed: CancellationToken::new(),
             requests: AtomicUsize::new(0),
             tail: std::sync::Mutex::default(),
         });
@@ -156,6 +159,11 @@ impl Wire {
             *book = Book::open(turn).await?;
         }
         Ok(())
+    }
+
+    /// Closes the agent's stdin, which tells it that the conversation is over.
+    pub(super) fn close(&self) {
+        self.closed.cancel();
     }
 
     /// Waits until something goes wrong.
@@ -257,15 +265,16 @@ async fn watch(wire: Arc<Wire>, reading: impl Future<Output = Result<(), Broken>
 
 /// Gives the agent what the protocol has for it. One that does not read will be missed when it does not answer.
 async fn write(wire: Arc<Wire>, mut stdin: ChildStdin, mut outgoing: UnboundedReceiver<TransportFrame>) {
-    while let Some(frame) = outgoing.next().await {
+    while let Some(Some(frame)) = wire.closed.run_until_cancelled(outgoing.next()).await {
         if let TransportFrame::Single(RawJsonRpcMessage::Response(_)) = &frame {
             let _ =
                 wire.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| open.checked_sub(1));
         }
         let Ok(mut line) = frame.to_json() else { continue };
         line.push('\n');
-        if stdin.write_all(line.as_bytes()).await.is_err() {
-            return;
+        match wire.closed.run_until_cancelled(stdin.write_all(line.as_bytes())).await {
+            Some(Ok(())) => {}
+            Some(Err(_)) | None => return,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use adjourn_core::{Profile, Run, RunStatus};
+use adjourn_engine::Probe;
 use adjourn_runtime::config::{EngineConfig, How, Permission};
 use adjourn_testkit::agents::{self, ACP, Acp};
 use adjourn_testkit::model::{ModelServer, Outcome, Reply, Script};
@@ -93,11 +94,6 @@ async fn ip_03_codex_acp_waits_without_a_process_and_goes_on_in_a_new_one() {
 }
 
 #[tokio::test]
-async fn ip_03_gemini_waits_without_a_process_and_goes_on_in_a_new_one() {
-    waits_without_a_process("gemini").await;
-}
-
-#[tokio::test]
 async fn ip_03_opencode_waits_without_a_process_and_goes_on_in_a_new_one() {
     waits_without_a_process("opencode").await;
 }
@@ -152,4 +148,34 @@ async fn ip_02_a_skill_gives_the_same_through_claude_and_claude_agent_acp() {
 #[tokio::test]
 async fn ip_02_a_skill_gives_the_same_through_opencode_run_and_opencode_acp() {
     is_the_same_both_ways("opencode", "opencode").await;
+}
+
+/// What the agent turns out to be able to do, without a model.
+async fn profile_of(agent: &str) -> Option<Profile> {
+    let acp = acp(agent);
+    let program = agents::binary_for_test(agent)?;
+    let folder = tempfile::tempdir().unwrap();
+    let props = Props::new(acp.like, folder.path());
+    let stage = props.open_engine(engine(&program, acp, Profile::Resumable), "http://127.0.0.1:9");
+    let found = stage.service.desk().engine(&props.agent).unwrap().probe().await;
+    stage.close().await;
+    match found {
+        Probe::Ready { profile, .. } => Some(profile.profile),
+        Probe::Unusable { problem } => panic!("{problem}"),
+    }
+}
+
+#[tokio::test]
+async fn each_agent_is_found_out_to_have_its_profile() {
+    for (agent, expected) in [
+        ("claude-agent-acp", Profile::Resumable),
+        ("codex-acp", Profile::Resumable),
+        ("opencode", Profile::Resumable),
+        // It says that it can load a conversation, and finds none that it had.
+        ("gemini", Profile::StickyProcess),
+    ] {
+        if let Some(profile) = profile_of(agent).await {
+            assert_eq!(profile, expected, "{agent}");
+        }
+    }
 }
