@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use adjourn_core::{Profile, Run, RunStatus};
+use adjourn_core::{Event, Observation, Profile, Record, Run, RunStatus};
 use adjourn_engine::Probe;
 use adjourn_runtime::config::{EngineConfig, How, Permission};
+use adjourn_store::After;
 use adjourn_testkit::agents::{self, ACP, Acp};
 use adjourn_testkit::model::{ModelServer, Outcome, Reply, Script};
 use serde_json::json;
@@ -38,6 +39,8 @@ struct Told {
     /// The agent's processes while the run waited.
     staying: Vec<String>,
     done: Run,
+    /// How many processes the journal knows of.
+    processes: usize,
     story: Vec<String>,
 }
 
@@ -65,13 +68,17 @@ async fn asks_and_goes_on(agent: &str, profile: Profile) -> Option<Told> {
     assert!(last_prompt(&server).contains("Which colour?"), "the question is told with its answer");
     assert_eq!(props.processes(), [""; 0]);
     let story = story(&stage.frames(run_id));
+    let entries = stage.service.store().read(run_id.into(), After::START, usize::MAX).unwrap();
+    let events = entries.iter().flat_map(|entry| Record::of(entry).unwrap().events);
+    let processes = events.filter(|event| matches!(event, Event::Observed(Observation::Process(_)))).count();
     stage.close().await;
-    Some(Told { waiting, staying, done, story })
+    Some(Told { waiting, staying, done, processes, story })
 }
 
 async fn waits_without_a_process(agent: &str) {
     let Some(told) = asks_and_goes_on(agent, Profile::Resumable).await else { return };
     assert_eq!((told.waiting.holds_slot(), told.staying), (false, vec![]), "nothing is held meanwhile");
+    assert_eq!(told.processes, 2, "each turn has its own");
     assert_eq!(told.done.handle(), told.waiting.handle(), "it is the same conversation");
     let messages = told.story.iter().filter(|line| *line == "assistant.message.final").count();
     assert_eq!(messages, 2, "nothing is told twice: {:#?}", told.story);
@@ -80,7 +87,7 @@ async fn waits_without_a_process(agent: &str) {
 async fn goes_on_in_its_process(agent: &str) {
     let Some(told) = asks_and_goes_on(agent, Profile::StickyProcess).await else { return };
     assert!(told.waiting.holds_slot() && !told.staying.is_empty());
-    assert_eq!(told.done.profile(), Profile::StickyProcess, "it was not lost on the way");
+    assert_eq!((told.done.profile(), told.processes), (Profile::StickyProcess, 1), "it is the same process");
 }
 
 #[tokio::test]

@@ -79,6 +79,21 @@ async fn without_a_process_that_stays_the_turn_ends_and_the_same_request_passes_
 }
 
 #[tokio::test]
+async fn a_yes_does_not_pass_twice_in_one_turn() {
+    let stage = Stage::new();
+    let push = || Act::Ask(vec![asks("push")]);
+    let prompts = vec![vec![push()], vec![push(), push(), say("done")]];
+    let engine = Arc::new(AcpEngine::new(config(&stage, &script(&stage, prompts)), supervisor()));
+    let (first, finished) = Going::start(engine.clone(), turn(&stage, "go")).until_it_ends().await;
+    let asked = requests(finished);
+    let decisions = vec![decision(&asked[0], Some("allow"))];
+    let next = Turn { handle: handle(&first), decisions, ..turn(&stage, "go on") };
+    let (second, finished) = Going::start(engine, next).until_it_ends().await;
+    assert!(told(&second, "push: allow"));
+    assert_eq!(requests(finished), asked);
+}
+
+#[tokio::test]
 async fn a_no_and_no_answer_are_told_as_a_no() {
     let stage = Stage::new();
     let engine = asking(&stage, &["push"]);
