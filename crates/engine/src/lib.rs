@@ -3,14 +3,17 @@
 //! One trait: run this turn, tell me what you observe, tell me how it ended. An engine knows nothing of statuses,
 //! slots or journals; it never decides what the end of a turn means for its run.
 //!
+//! Beside the engines there is what some of them are made of: [`model`] asks models over HTTP.
+//!
 //! # Invariants
 //!
 //! - When a turn has ended, every process that was started for it is gone, unless it is meant to stay.
 //! - An agent's environment is an allow-list, and its secrets are covered in all that leaves this crate.
-//! - Memory stays bounded whatever an agent prints.
+//! - Memory stays bounded whatever an agent, a model or a tool server sends.
 
 mod environment;
 mod exec;
+pub mod model;
 mod program;
 mod recording;
 mod replay;

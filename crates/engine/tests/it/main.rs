@@ -6,6 +6,7 @@
 mod agent;
 mod exec;
 mod exec_output;
+mod model;
 mod real_agents;
 mod replay;
 mod samples;
