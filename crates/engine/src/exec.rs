@@ -27,6 +27,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use log::log_file;
+pub(crate) use output::Tail;
 pub use presets::Preset;
 pub use profile::Permission;
 

@@ -3,7 +3,8 @@
 //! One trait: run this turn, tell me what you observe, tell me how it ended. An engine knows nothing of statuses,
 //! slots or journals; it never decides what the end of a turn means for its run.
 //!
-//! Beside the engines there is what some of them are made of: [`model`] asks models over HTTP.
+//! Beside the engines there is what some of them are made of: [`model`] asks models over HTTP, [`tools`] holds MCP tool
+//! servers.
 //!
 //! # Invariants
 //!
@@ -19,6 +20,7 @@ mod recording;
 mod replay;
 pub mod secrets;
 pub mod supervisor;
+pub mod tools;
 mod turn;
 
 pub use environment::allowed_environment;

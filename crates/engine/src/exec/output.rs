@@ -146,7 +146,7 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         let surplus = self.bytes.len().saturating_sub(TAIL_BYTES_MAX);
         self.cut |= surplus > 0;

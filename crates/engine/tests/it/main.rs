@@ -11,4 +11,5 @@ mod real_agents;
 mod replay;
 mod samples;
 mod supervisor;
+mod tools;
 mod turns;
