@@ -15,7 +15,8 @@ use crate::folder;
 use crate::kernel::Denied;
 use crate::request::{Checked, RunRequest, SkillRef, Surroundings, pointer};
 use crate::service::{Created, Service, ServiceError, hex, sha256};
-use crate::skill::{self, Skill};
+use crate::shelf::Shelved;
+use crate::skill;
 use crate::workspace::{NewWorkspace, Place, UPLOAD_BYTES_MAX, Upload, WorkspaceError};
 
 /// Bytes of a file that are read at once to tell it from another.
@@ -88,20 +89,20 @@ impl Service {
             return Ok(Prepared::Before(Arc::new(run)));
         }
         let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
-        let skill = self.skill_of(&request)?;
+        let shelved = self.skill_of(&request)?;
+        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
         let place = match (&request.workspace, request.continues) {
             (Some(folder), _) => Place::User(folder.clone()),
             (None, Some(earlier)) => Place::Of(earlier),
             (None, None) => Place::Own,
         };
         let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
-        let plan =
-            self.desk().workspaces().plan(run_id, skill.as_ref().map(|skill| skill.name.as_str()), &place);
+        let plan = self.desk().workspaces().plan(run_id, skill.map(|skill| skill.name.as_str()), &place);
         let plan = plan.map_err(refused)?;
         let is_installed = |name: &str| self.desk().is_installed(name);
         let known = Surroundings {
             config: self.desk().config(),
-            skill: skill.as_ref(),
+            skill,
             is_installed: &is_installed,
             workspace: &plan,
         };
@@ -116,12 +117,16 @@ impl Service {
             let engine = self.desk().engine(&spec.engine).map_err(|problem| invalid("/engine", problem))?;
             self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
         }
-        let new = NewWorkspace { run_id, skill: skill.as_ref(), uploads: &uploads, place };
+        let new = NewWorkspace { run_id, skill, uploads: &uploads, place };
         let workspaces = self.desk().workspaces();
         workspaces.create(&new).map_err(refused)?;
         if let Err(error) = workspaces.keep_asked(run_id, &asked) {
             let _ = workspaces.remove(run_id);
             return Err(error.into());
+        }
+        // Before the run is there: its first turn may begin right after.
+        if let Some(shelved) = shelved {
+            self.desk().shelf().created(run_id, shelved);
         }
         Ok(Prepared::New(Box::new(Draft { run_id, create: Create { spec, key }, notice })))
     }
@@ -135,14 +140,15 @@ impl Service {
         }
     }
 
-    fn skill_of(&self, request: &RunRequest) -> Result<Option<Skill>, ServiceError> {
+    fn skill_of(&self, request: &RunRequest) -> Result<Option<Arc<Shelved>>, ServiceError> {
         let dir = match &request.skill {
             None => return Ok(None),
             Some(SkillRef::At(folder)) => folder.clone(),
             Some(SkillRef::Named(name)) => skill::find(name, &self.desk().config().skills)
                 .map_err(|not_found| ServiceError::Skill(not_found.to_string()))?,
         };
-        Skill::load(&dir).map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
+        let shelved = self.desk().shelf().skill(&dir);
+        shelved.map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
     }
 
     /// The run that is continued, which has to have ended.

@@ -31,9 +31,11 @@ mod runtime;
 mod service;
 
 mod severity;
+mod shelf;
 pub mod skill;
 mod stats;
 pub mod still;
+mod watched;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};

@@ -4,7 +4,7 @@ use adjourn_runtime::Service;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -13,7 +13,11 @@ use crate::code::Code;
 use crate::guard::{Door, Gate, guard};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
-use crate::{catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, runs, skills, slots};
+use crate::streams::Streams;
+use crate::{
+    catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, request_id, runs, skills,
+    slots,
+};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -22,12 +26,13 @@ pub struct Server {
     /// Ends every stream: an open one would keep the server from ending.
     pub(crate) shutdown: CancellationToken,
     pub(crate) metrics: Metrics,
+    pub(crate) streams: Streams,
 }
 
 impl Server {
     /// A server of `service` whose streams end with `shutdown`.
     pub fn new(service: Service, shutdown: CancellationToken) -> Self {
-        Self { service, shutdown, metrics: Metrics::default() }
+        Self { service, shutdown, metrics: Metrics::default(), streams: Streams::default() }
     }
 
     /// All routes, for clients that come by `door`.
@@ -40,6 +45,7 @@ impl Server {
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
             .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
             .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
+            .layer(from_fn(request_id::identify))
             .with_state(self)
     }
 

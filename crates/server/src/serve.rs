@@ -9,6 +9,7 @@ use adjourn_runtime::config::Config;
 use axum::serve::{Listener, ListenerExt};
 use tokio_util::sync::CancellationToken;
 
+use crate::chronicle;
 use crate::connection::{Bounded, Limits};
 use crate::descriptors::raise_descriptor_limit;
 use crate::error::Error;
@@ -62,6 +63,7 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     let limits = Limits::of(raise_descriptor_limit()?);
     // A frame is sent when it is there, not when more are.
     let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
+    let telling = tokio::spawn(chronicle::follow(service.store().clone(), None, shutdown.clone()));
     let server = Server::new(service, shutdown.clone());
     let doors = async {
         tokio::try_join!(
@@ -79,6 +81,8 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     };
     // One door that fails takes the other with it, and the streams too.
     shutdown.cancel();
+    // What is told from here on nobody reads; what was committed before is told.
+    let _ = tokio::time::timeout(GRACE, telling).await;
     drop(socket_file);
     Ok(served?)
 }

@@ -7,6 +7,7 @@ mod bench;
 mod cancel;
 mod engines;
 mod listing;
+mod logs;
 mod owner;
 mod prune;
 mod reply;
