@@ -27,6 +27,10 @@ const ACCEPTED: &[Accepted] = &[
         because: "jsonschema is behind tempfile and proptest, which are only for tests",
     },
     Accepted { name: "r-efi", because: "comes with getrandom, only for UEFI" },
+    Accepted {
+        name: "windows-sys",
+        because: "ring, an option of rustls that is locked but never built, is behind",
+    },
     Accepted { name: "syn", because: "derive macros are moving from 2 to 3; only at build time" },
 ];
 
