@@ -13,7 +13,7 @@ const ALLOWED: &[&str] = &[
     "BSD-3-Clause",
     "BSL-1.0",
     "CC0-1.0",
-    // For data: the list of certificate authorities that comes with TLS.
+    // Of the root certificates that a TLS client trusts, which are data: who passes them on passes the licence on.
     "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
