@@ -71,6 +71,10 @@ named! {
         Permission = "permission",
         /// A crash in doubt.
         Recovery = "recovery",
+        /// A roundtable that is stuck, or a person who wants a say in it.
+        Escalation = "escalation",
+        /// A round of a roundtable that is over.
+        Checkpoint = "checkpoint",
     }
 }
 

@@ -25,8 +25,9 @@ use std::{fs, io};
 
 use toml::de::DeTable;
 
+pub use adjourn_engine::model::Api;
 pub use adjourn_engine::{Pace, Pattern, Permission, Preset};
-pub use engine::{Api, EngineConfig, EngineKind, How, Model};
+pub use engine::{EngineConfig, EngineKind, How, Model};
 pub use problem::{ConfigError, ConfigProblem, Place};
 pub use server::{ServerConfig, WriteRate};
 pub use tool::{TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};

@@ -12,13 +12,14 @@ use adjourn_core::{
 };
 use adjourn_engine::{Decision, Engine, Finished, Seen, Turn};
 use tokio::runtime::Handle;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::brief::{Brief, Briefs, OutputContract};
 use crate::kernel::{Answer, Denied, StopCause};
 use crate::prompt;
 use crate::runtime::{Hands, WeakRuntime};
+use crate::watched::Watched;
 use adjourn_engine::secrets::Masker;
 use staying::Staying;
 
@@ -28,7 +29,7 @@ const SEEN_MAX: usize = 256;
 /// Facts that become one entry of the journal, when they come faster than they can be written.
 const FACTS_AT_ONCE: usize = 64;
 
-/// Deltas that a slow watcher may lag behind before it misses some. Nothing depends on them.
+/// Deltas that a slow watcher of all runs may lag behind before it misses some. Nothing depends on them.
 const DELTAS_MAX: usize = 1024;
 
 /// A message that is longer is read on another thread: at some hundred megabytes a second this takes a millisecond.
@@ -56,8 +57,11 @@ struct Inner {
     tasks: Handle,
     /// The turns that are going on.
     live: Mutex<HashMap<RunId, Live>>,
+    /// Told whenever one of them is over.
+    over: Notify,
     staying: Staying,
     deltas: broadcast::Sender<Delta>,
+    watched: Watched,
 }
 
 /// What an engine made of a turn.
@@ -85,8 +89,10 @@ impl Driver {
             briefs,
             tasks,
             live: Mutex::default(),
+            over: Notify::new(),
             staying: Staying::default(),
             deltas,
+            watched: Watched::default(),
         }))
     }
 
@@ -95,9 +101,29 @@ impl Driver {
         self.0.deltas.subscribe()
     }
 
+    /// What the agent of one run is writing, from now on. Costs nothing while others write.
+    pub fn deltas_of(&self, run_id: RunId) -> broadcast::Receiver<Delta> {
+        self.0.watched.watch(run_id)
+    }
+
     /// How many turns are going on.
     pub fn live_turns(&self) -> usize {
         self.0.live().len()
+    }
+
+    /// Waits until no turn is going on. Others may begin at any time, unless the runtime was [told](crate::Runtime::drain)
+    /// that none does.
+    pub async fn at_rest(&self) {
+        let mut over = std::pin::pin!(self.0.over.notified());
+        loop {
+            // Listened for before it is looked: a turn that ends in between is not missed.
+            over.as_mut().enable();
+            if self.live_turns() == 0 {
+                return;
+            }
+            over.as_mut().await;
+            over.set(self.0.over.notified());
+        }
     }
 }
 
@@ -183,6 +209,7 @@ impl Inner {
             let mut live = self.live();
             if live.get(&run_id).is_some_and(|live| live.turn == turn) {
                 live.remove(&run_id);
+                self.over.notify_waiters();
             }
         }
         // Whoever wanted the run ended while its turn was still there told the turn, which was over.
@@ -263,8 +290,10 @@ impl Inner {
     fn show(&self, run_id: RunId, written: Vec<u8>) {
         if !written.is_empty() {
             let text = String::from_utf8_lossy(&written).into();
+            let delta = Delta { run_id, text };
+            self.watched.tell(&delta);
             // Nobody may be watching.
-            let _ = self.deltas.send(Delta { run_id, text });
+            let _ = self.deltas.send(delta);
         }
     }
 

@@ -25,14 +25,17 @@ mod kernel;
 mod nearest;
 mod options;
 pub mod prompt;
+mod reader;
 pub mod request;
 mod runtime;
 mod service;
 
 mod severity;
+mod shelf;
 pub mod skill;
 mod stats;
 pub mod still;
+mod watched;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};

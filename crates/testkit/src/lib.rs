@@ -3,6 +3,8 @@
 //! - `model`: a scripted model. A real HTTP server on loopback that speaks the wire formats of four vendors, streaming
 //!   included, and says what a [`Script`](model::Script) tells it to.
 //! - [`agents`]: where `cargo xtask agents` put the real agents, and what points each of them at that server.
+//! - `mcp`: a scripted tool server, a real process whose tools count what they do, hang, die and ask.
+//! - [`mcp_servers`]: where `cargo xtask mcp-servers` put real tool servers that nobody here wrote.
 //! - [`cache`]: where that and other foreign programs are installed.
 //!
 //! - `acp`: a scripted agent. A real process that speaks the real protocol, through the agent's side of its official
@@ -15,5 +17,8 @@
 pub mod acp;
 pub mod agents;
 pub mod cache;
+#[cfg(feature = "mcp")]
+pub mod mcp;
+pub mod mcp_servers;
 #[cfg(feature = "model")]
 pub mod model;

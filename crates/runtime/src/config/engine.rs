@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use adjourn_core::{Profile, ResumesBy, named};
+use adjourn_engine::model::Api;
 use adjourn_engine::{Pace, Pattern, Permission, PermissionAnswer, PermissionRule, Preset, Serves, ToolKind};
 
 use super::ConfigError;
@@ -26,32 +27,12 @@ named! {
     }
 }
 
-named! {
-    /// The interface of a model.
-    pub enum Api {
-        /// OpenAI's chat completions, which most servers speak.
-        Openai = "openai",
-        /// Anthropic's messages.
-        Anthropic = "anthropic",
-    }
-}
-
 impl EngineKind {
     /// Where such an engine takes up a conversation again.
     pub const fn resumes_by(self) -> ResumesBy {
         match self {
             Self::Acp | Self::Exec | Self::Replay => ResumesBy::Handle,
             Self::Reasoning => ResumesBy::Journal,
-        }
-    }
-}
-
-impl Api {
-    /// Where its maker serves it.
-    pub const fn base_url(self) -> &'static str {
-        match self {
-            Self::Openai => "https://api.openai.com/v1",
-            Self::Anthropic => "https://api.anthropic.com",
         }
     }
 }
