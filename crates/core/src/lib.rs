@@ -28,6 +28,7 @@ mod mode;
 mod names;
 #[cfg(feature = "openapi")]
 pub mod openapi;
+mod permission;
 mod projection;
 mod question;
 mod recovery;
@@ -58,6 +59,7 @@ pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
 pub use machines::{RunMachine, RunStatus, RunTrigger};
 pub use mode::ExecutionMode;
 pub use names::{UnknownName, first_line};
+pub use permission::PermissionRequest;
 pub use projection::{BadEntry, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
