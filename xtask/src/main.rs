@@ -1,11 +1,12 @@
 //! The project's own chores, one file per verb:
-//! `cargo xtask test|docs|bench|ledger|agents|mcp-servers|recordings|sim|torture|ci`.
+//! `cargo xtask test|docs|bench|ledger|agents|mcp-servers|recordings|sim|torture|mcp|browser|ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
 
 mod agents;
 mod bench;
+mod browser;
 mod cargo;
 mod ci;
 mod docs;
@@ -13,6 +14,7 @@ mod duplicates;
 mod install;
 mod ledger;
 mod licences;
+mod mcp;
 mod mcp_servers;
 mod metadata;
 mod purity;
@@ -56,6 +58,10 @@ enum Verb {
     Torture(torture::Options),
     /// Record the runs that the example skills carry again, with real agents and a scripted model
     Recordings(recordings::Options),
+    /// Drive Adjourn with the client of the official MCP SDK
+    Mcp,
+    /// Let a browser and curl follow streams while the server is ended under them
+    Browser,
     /// Run all that a change has to pass
     Ci,
 }
@@ -71,6 +77,8 @@ fn main() -> ExitCode {
         Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
         Verb::Recordings(options) => recordings::run(&options),
+        Verb::Mcp => mcp::run(),
+        Verb::Browser => browser::run(),
         Verb::Ci => ci::run(),
     };
     // Not returned from `main`, which would print a backtrace where `RUST_BACKTRACE` is set: these are for people.

@@ -10,6 +10,7 @@ mod drain;
 mod engines;
 mod listing;
 mod logs;
+mod mcp;
 mod owner;
 mod prune;
 mod reply;
