@@ -54,6 +54,7 @@ mod slots;
 mod sse;
 mod streams;
 pub mod tokens;
+mod traces;
 mod uploads;
 
 pub use code::Code;

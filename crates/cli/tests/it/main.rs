@@ -12,9 +12,11 @@ mod owner;
 mod prune;
 mod reply;
 mod run;
+mod server;
 mod skills;
 mod statechart;
 mod token;
+mod traces;
 mod world;
 mod wrong_use;
 
