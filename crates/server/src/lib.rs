@@ -62,6 +62,7 @@ mod slots;
 mod sse;
 mod streams;
 pub mod tokens;
+mod traces;
 mod uploads;
 
 pub use background::{Background, can_go_on, run_until_idle};
