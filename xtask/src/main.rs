@@ -1,4 +1,5 @@
-//! The project's own chores, one file per verb: `cargo xtask test|docs|bench|ledger|agents|recordings|sim|torture|ci`.
+//! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `recordings`,
+//! `schemathesis`, `sim`, `torture`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -17,6 +18,8 @@ mod purity;
 mod python;
 mod recordings;
 mod repo;
+mod schemathesis;
+mod server;
 mod sim;
 mod test;
 #[cfg(test)]
@@ -50,6 +53,8 @@ enum Verb {
     Sim(sim::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
+    /// Hold the server against its own description
+    Schemathesis,
     /// Record the runs that the example skills carry again, with real agents and a scripted model
     Recordings(recordings::Options),
     /// Run all that a change has to pass
@@ -65,6 +70,7 @@ fn main() -> ExitCode {
         Verb::Agents(options) => agents::run(&options),
         Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
+        Verb::Schemathesis => schemathesis::run(),
         Verb::Recordings(options) => recordings::run(&options),
         Verb::Ci => ci::run(),
     };

@@ -5,7 +5,7 @@ use std::process::Command;
 use adjourn_testkit::agents::REQUIRE_VARIABLE;
 use anyhow::{Result, ensure};
 
-use crate::{agents, cargo};
+use crate::{agents, cargo, python, schemathesis};
 
 /// The smallest: 23 MB, where all of them are 1.5 GB.
 const USUAL_AGENT: &str = "gemini";
@@ -23,7 +23,8 @@ pub(crate) struct Options {
     args: Vec<String>,
 }
 
-/// Plain `cargo test` and no other runner: it comes with the toolchain and runs doc tests too.
+/// Plain `cargo test` and no other runner: it comes with the toolchain and runs doc tests too. Then what no test of a crate
+/// can do.
 pub(crate) fn run(options: &Options) -> Result<()> {
     require_c_compiler()?;
     let mut command = vec!["test", "--workspace", "--all-features"];
@@ -37,7 +38,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         None => usual_agent()?,
     };
     let required = required.map(|names| (REQUIRE_VARIABLE, names));
-    cargo::run_with(required.as_slice(), &command)
+    cargo::run_with(required.as_slice(), &command)?;
+    if options.filter.is_some() {
+        return Ok(());
+    }
+    if !python::is_there() {
+        eprintln!("python3 is not installed, so the server is not held against its own description");
+        return Ok(());
+    }
+    schemathesis::run()
 }
 
 /// Installs the agent that the tests are never without. Where there is no npm, they skip what needs an agent, and say so.

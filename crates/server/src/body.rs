@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
+use futures::StreamExt;
 use serde_json::Value;
 
 use crate::code::Code;
@@ -18,6 +19,9 @@ pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long a client may take to send its body: on a machine's own port it needs a blink.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
 
+/// Bytes of a body that is refused for its length, and taken in all the same.
+const DISCARD_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
+
 /// Bytes of an idempotency key: it is kept for as long as the run. A UUID has 36.
 const KEY_BYTES_MAX: usize = 255;
 
@@ -29,7 +33,10 @@ impl<S: Send + Sync> FromRequest<S> for Json {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         kind(request.headers(), &[Kind::Json])?;
-        check_length(request.headers(), BODY_BYTES_MAX)?;
+        if let Err(problem) = check_length(request.headers(), BODY_BYTES_MAX) {
+            discard(request).await;
+            return Err(problem);
+        }
         let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
         let bytes = bytes
             .map_err(|_| {
@@ -41,6 +48,16 @@ impl<S: Send + Sync> FromRequest<S> for Json {
                 _ => Problem::bad_request("the body could not be read to its end"),
             })?;
         parse(&bytes).map(Self)
+    }
+}
+
+/// Takes in a body that is refused, where that is soon done: most clients only read an answer when they have said
+/// everything, and would find the connection broken.
+async fn discard(request: Request) {
+    if check_length(request.headers(), DISCARD_BYTES_MAX).is_ok() {
+        let mut body = request.into_body().into_data_stream();
+        let _ =
+            tokio::time::timeout(BODY_WITHIN, async { while let Some(Ok(_)) = body.next().await {} }).await;
     }
 }
 

@@ -34,7 +34,7 @@ impl Server {
     pub fn router(self, door: Door) -> Router {
         let (routes, document) = documented().split_for_parts();
         routes
-            .merge(docs::routes(&openapi::finished(document)))
+            .merge(docs::routes(&openapi::finished(document, &door)))
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
