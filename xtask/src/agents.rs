@@ -5,13 +5,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use adjourn_testkit::agents::{AGENTS, Agent};
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::repo;
+use crate::{install, repo};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -78,27 +77,12 @@ fn fill(agent: &Agent, folder: &Path) -> Result<()> {
         let source = repo::root().join("xtask/agents").join(agent.name).join(file);
         fs::copy(&source, folder.join(file)).with_context(|| format!("cannot copy {}", source.display()))?;
     }
-    command(folder, "npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])?;
+    install::npm_ci(folder)?;
     if let Some(script) = agent.finish {
-        command(folder, "node", &[script])?;
+        install::command(folder, "node", &[script], install::NODE_HINT)?;
     }
     let program = agent.program(folder);
     ensure!(program.exists(), "the package has no {}", program.display());
-    Ok(())
-}
-
-/// Runs a command with its output on our stderr: our stdout is for the paths.
-fn command(folder: &Path, program: &str, args: &[&str]) -> Result<()> {
-    let shown = format!("{program} {}", args.join(" "));
-    eprintln!("$ {shown}");
-    let mut command = Command::new(program);
-    command.args(args).current_dir(folder).stdin(Stdio::null()).stdout(std::io::stderr());
-    let status = command.status().with_context(|| {
-        format!(
-            "cannot start `{shown}`; Node 20 or later is needed, on Debian and Ubuntu: apt-get install npm"
-        )
-    })?;
-    ensure!(status.success(), "`{shown}` failed ({status})");
     Ok(())
 }
 
@@ -107,7 +91,7 @@ mod tests {
     use adjourn_testkit::agents::AGENTS;
 
     use super::chosen;
-    use crate::repo;
+    use crate::{install, repo};
 
     #[test]
     fn no_name_is_all_and_a_wrong_name_is_told_the_right_ones() {

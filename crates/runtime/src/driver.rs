@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use adjourn_core::{
     Command, ErrorCode, Event, Evidence, Observation, Run, RunError, RunId, Survey, TurnEnd, Validity,
@@ -127,7 +127,7 @@ impl Inner {
 
     /// Takes a turn to its end, with the repairs that it needs.
     async fn drive(&self, mut run: Arc<Run>, stop: CancellationToken) {
-        let (run_id, turn) = (run.id(), run.turn());
+        let (run_id, turn, began) = (run.id(), run.turn(), Instant::now());
         let mut repair = None;
         loop {
             let (end, observations) = self.execute(&run, repair.as_deref(), &stop).await;
@@ -143,6 +143,7 @@ impl Inner {
             }
             run = accepted.run;
         }
+        self.runtime.stats().turn_ended(&run.spec().engine, began.elapsed());
         let mut live = self.live();
         if live.get(&run_id).is_some_and(|live| live.turn == turn) {
             live.remove(&run_id);

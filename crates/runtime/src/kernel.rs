@@ -25,7 +25,7 @@ pub use self::effect::{Effect, StopCause};
 use self::recovery::Recovery;
 use self::scheduler::Arrival;
 
-pub use self::scheduler::{Scheduler, Slots};
+pub use self::scheduler::{EngineSlots, Scheduler, SlotUse, Slots};
 
 /// States of runs that are kept in memory although they could be loaded: a few kilobytes each.
 const WARM_MAX: usize = 2048;

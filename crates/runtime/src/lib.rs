@@ -31,14 +31,16 @@ mod service;
 
 mod severity;
 pub mod skill;
+mod stats;
 pub mod still;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};
 pub use desk::Desk;
 pub use driver::{Delta, Driver};
-pub use kernel::{Answer, Denied, Effect, Kernel, Scheduler, Slots, StopCause};
+pub use kernel::{Answer, Denied, Effect, EngineSlots, Kernel, Scheduler, SlotUse, Slots, StopCause};
 pub use options::Options;
 pub use runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
 pub use service::{Created, ReplyRequest, Service, ServiceError};
 pub use severity::Severity;
+pub use stats::Stats;

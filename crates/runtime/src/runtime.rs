@@ -7,7 +7,8 @@ use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp};
 use adjourn_store::{Error, Inputs, Outcome, Request, Steps, Store, Threads, WeakInputs};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::kernel::{Answer, Denied, Effect, Kernel, Slots, StopCause};
+use crate::kernel::{Answer, Denied, Effect, Kernel, SlotUse, Slots, StopCause};
+use crate::stats::Stats;
 
 /// Requests that may be under way; whoever sends one more waits.
 const UNDER_WAY_MAX: usize = 8192;
@@ -51,6 +52,7 @@ type Ticket = oneshot::Sender<Answer>;
 enum Input {
     Ask(Box<Request<Ticket>>),
     Surveyed(RunId, Survey),
+    Slots(oneshot::Sender<SlotUse>),
 }
 
 /// A handle to the runtime: cheap to clone. The runtime ends when the last one is gone.
@@ -60,6 +62,7 @@ pub struct Runtime {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
+    stats: Arc<Stats>,
 }
 
 impl Runtime {
@@ -72,15 +75,17 @@ impl Runtime {
     ) -> Result<(Self, Threads), Error> {
         let kernel = Kernel::new(store.clone(), slots, clock.now())?;
         let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
+        let stats = Arc::new(Stats::default());
         let weak = {
             let (store, clock, under_way) = (store.clone(), clock.clone(), under_way.clone());
-            move |inputs| WeakRuntime { inputs, store, clock, under_way }
+            let stats = stats.clone();
+            move |inputs| WeakRuntime { inputs, store, clock, under_way, stats }
         };
         let (inputs, threads) = Threads::start(store.clone(), {
-            let clock = clock.clone();
-            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)) }
+            let (clock, stats) = (clock.clone(), stats.clone());
+            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)), stats }
         })?;
-        Ok((Self { inputs, store, clock, under_way }, threads))
+        Ok((Self { inputs, store, clock, under_way, stats }, threads))
     }
 
     /// Has a command decided and made durable, or says why not.
@@ -97,6 +102,20 @@ impl Runtime {
     /// Says what a restart left of a run's surroundings.
     pub fn surveyed(&self, run_id: RunId, survey: Survey) {
         self.inputs.send(Input::Surveyed(run_id, survey));
+    }
+
+    /// How the slots are used now.
+    pub async fn slots(&self) -> Result<SlotUse, Denied> {
+        let (answer, slots) = oneshot::channel();
+        if !self.inputs.send(Input::Slots(answer)) {
+            return Err(Denied::stopped());
+        }
+        slots.await.map_err(|_| Denied::stopped())
+    }
+
+    /// How long things took.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
     }
 
     /// The store, for reading.
@@ -117,14 +136,20 @@ pub struct WeakRuntime {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
+    stats: Arc<Stats>,
 }
 
 impl WeakRuntime {
     /// The runtime, unless it has ended.
     pub fn upgrade(&self) -> Option<Runtime> {
         let inputs = self.inputs.upgrade()?;
-        let Self { store, clock, under_way, .. } = self.clone();
-        Some(Runtime { inputs, store, clock, under_way })
+        let Self { store, clock, under_way, stats, .. } = self.clone();
+        Some(Runtime { inputs, store, clock, under_way, stats })
+    }
+
+    /// Where it is noted how long things took.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
     }
 }
 
@@ -133,6 +158,7 @@ struct Shell<H> {
     kernel: Kernel<Ticket>,
     clock: Arc<dyn Clock>,
     hands: H,
+    stats: Arc<Stats>,
 }
 
 impl<H: Hands> Steps for Shell<H> {
@@ -142,6 +168,10 @@ impl<H: Hands> Steps for Shell<H> {
         match input {
             Input::Ask(request) => self.kernel.ask(*request),
             Input::Surveyed(run_id, survey) => self.kernel.surveyed(run_id, survey),
+            Input::Slots(answer) => {
+                // Whoever asked may have stopped waiting.
+                let _ = answer.send(self.kernel.slots().usage());
+            }
         }
     }
 
@@ -167,7 +197,10 @@ impl<H: Hands> Steps for Shell<H> {
         }
         for effect in self.kernel.take_effects() {
             match effect {
-                Effect::StartTurn(run) => self.hands.start_turn(run),
+                Effect::StartTurn(run) => {
+                    self.stats.turn_starts(&run, self.clock.now());
+                    self.hands.start_turn(run);
+                }
                 Effect::StopTurn { run_id, turn, cause } => self.hands.stop_turn(run_id, turn, cause),
                 Effect::Survey(run) => self.hands.survey(run),
             }

@@ -10,7 +10,7 @@ use adjourn_core::{
 };
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_store::decider::load;
-use adjourn_store::{Error, SqliteStore, Store, Threads};
+use adjourn_store::{Committed, Error, SqliteStore, Store, Threads};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -85,6 +85,7 @@ pub struct Service {
     runtime: Runtime,
     driver: Driver,
     desk: Arc<Desk>,
+    committed: Arc<Committed>,
 }
 
 impl Service {
@@ -124,7 +125,8 @@ impl Service {
             driver
         })?;
         let driver = hands.expect("the runtime was started with its hands");
-        Ok((Self { runtime, driver, desk }, threads))
+        let committed = threads.committed();
+        Ok((Self { runtime, driver, desk, committed }, threads))
     }
 
     /// Creates a run, or finds the one that the same key created before.
@@ -275,6 +277,11 @@ impl Service {
     /// The runtime.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
+    }
+
+    /// What was made durable so far, and how long that took.
+    pub fn committed(&self) -> &Committed {
+        &self.committed
     }
 
     /// What agents are writing.

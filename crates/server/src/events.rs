@@ -22,6 +22,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::metrics::OpenStream;
 use crate::pages::limit;
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath};
@@ -67,6 +68,7 @@ pub(crate) async fn events(
         commits,
         deltas,
         shutdown: server.shutdown.clone(),
+        _open: server.metrics.stream(),
     };
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
@@ -119,6 +121,7 @@ struct Follower {
     commits: watch::Receiver<u64>,
     deltas: broadcast::Receiver<Delta>,
     shutdown: CancellationToken,
+    _open: OpenStream,
 }
 
 type Next = Result<Option<(Bytes, Follower)>, Error>;

@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::metrics::OpenStream;
 use crate::problem::Problem;
 use crate::query::Parameters;
 use crate::router::Server;
@@ -40,8 +41,15 @@ pub(crate) async fn events(
         Some(after) => after,
         None => server.blocking(|service| Ok(service.store().head()?)).await?,
     };
-    let follower =
-        Follower { store, after, greeted: false, unread: true, commits, shutdown: server.shutdown.clone() };
+    let follower = Follower {
+        store,
+        after,
+        greeted: false,
+        unread: true,
+        commits,
+        shutdown: server.shutdown.clone(),
+        _open: server.metrics.stream(),
+    };
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
 
@@ -61,6 +69,7 @@ struct Follower {
     unread: bool,
     commits: watch::Receiver<u64>,
     shutdown: CancellationToken,
+    _open: OpenStream,
 }
 
 type Next = Result<Option<(Bytes, Follower)>, Error>;

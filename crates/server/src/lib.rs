@@ -28,6 +28,7 @@ mod health;
 mod inbox;
 mod limit;
 mod listen;
+mod metrics;
 mod pages;
 mod problem;
 mod query;

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::body::BODY_BYTES_MAX;
 use crate::guard::{Door, Gate, guard};
+use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::{catalog, events, feed, files, health, inbox, replies, runs};
 
@@ -19,12 +20,13 @@ pub struct Server {
     pub(crate) service: Service,
     /// Ends every stream: an open one would keep the server from ending.
     pub(crate) shutdown: CancellationToken,
+    pub(crate) metrics: Metrics,
 }
 
 impl Server {
     /// A server of `service` whose streams end with `shutdown`.
     pub fn new(service: Service, shutdown: CancellationToken) -> Self {
-        Self { service, shutdown }
+        Self { service, shutdown, metrics: Metrics::default() }
     }
 
     /// All routes, for clients that come by `door`.
@@ -40,10 +42,12 @@ impl Server {
             .route("/v1/slots", get(catalog::slots))
             .route("/healthz", get(health::healthz))
             .route("/readyz", get(health::readyz))
+            .route("/metrics", get(metrics::metrics))
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
             .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
+            .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
             .with_state(self)
     }
 

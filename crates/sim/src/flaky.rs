@@ -95,6 +95,11 @@ impl Store for FlakyStore {
         self.inner.runs(filter, limit)
     }
 
+    fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
+        self.check()?;
+        self.inner.run_counts()
+    }
+
     fn open_interactions(
         &self,
         after: Option<OpenCursor>,

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, StreamId,
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
+    StreamId,
 };
 use adjourn_store::{After, Error, OpenCursor, Outcome, RunFilter, Store};
 use tokio::sync::watch;
@@ -157,6 +158,10 @@ impl Store for MemoryStore {
 
     fn runs(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunRow>, Error> {
         Ok(self.inside().tables.runs(filter, limit))
+    }
+
+    fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
+        Ok(self.inside().tables.run_counts())
     }
 
     fn open_interactions(

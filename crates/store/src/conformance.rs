@@ -76,6 +76,7 @@ macro_rules! store_conformance {
             rows::a_run_is_listed_by_every_filter_from_every_cursor,
             rows::a_list_is_one_moment_while_its_runs_change,
             rows::a_row_follows_its_run,
+            rows::runs_are_counted_by_status,
             rows::labels_with_odd_characters_are_told_apart,
             rows::open_questions_are_listed_oldest_first_and_paged,
             rows::deadlines_are_listed_earliest_first,

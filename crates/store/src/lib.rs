@@ -14,6 +14,7 @@ mod feed;
 mod journal;
 mod lock;
 mod sqlite;
+mod tally;
 mod threads;
 
 pub use contract::{After, Conflict, OpenCursor, Outcome, RunFilter, Store};
@@ -21,4 +22,5 @@ pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
 pub use sqlite::SqliteStore;
+pub use tally::{Tallied, Tally};
 pub use threads::{Committed, Inputs, Steps, Threads, WeakInputs};

@@ -14,7 +14,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, StreamId,
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
+    StreamId,
 };
 use tokio::sync::watch;
 
@@ -129,6 +130,10 @@ impl Store for SqliteStore {
 
     fn runs(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunRow>, Error> {
         runs::list(&*self.readers.lend()?, filter, limit)
+    }
+
+    fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
+        runs::counts(&*self.readers.lend()?)
     }
 
     fn open_interactions(

@@ -1,6 +1,5 @@
 //! Two threads: one that decides and one that commits what was decided.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
@@ -8,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use adjourn_core::Item;
 
-use crate::{Error, Outcome, Store};
+use crate::{Error, Outcome, Store, Tally};
 
 /// Inputs that are taken before what they led to is submitted.
 ///
@@ -96,34 +95,67 @@ impl<I> Drop for LastOne<I> {
     }
 }
 
+/// Sizes of batches that are told apart: powers of two, up to the most inputs that are taken at once.
+const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/// Times of commits that are told apart, in nanoseconds: from a sync on a fast disk to a disk that others use up.
+const TIMES_NS: &[u64] = &[
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    1_000_000_000,
+];
+
 /// What was committed so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Committed {
-    batches: AtomicU64,
-    items: AtomicU64,
-    nanos: AtomicU64,
+    sizes: Tally,
+    times_ns: Tally,
+}
+
+impl Default for Committed {
+    fn default() -> Self {
+        Self { sizes: Tally::new(SIZES), times_ns: Tally::new(TIMES_NS) }
+    }
 }
 
 impl Committed {
     /// How many batches. Each is one sync.
     pub fn batches(&self) -> u64 {
-        self.batches.load(Ordering::Relaxed)
+        self.sizes.count()
     }
 
     /// How many items were in them.
     pub fn items(&self) -> u64 {
-        self.items.load(Ordering::Relaxed)
+        self.sizes.sum()
     }
 
     /// How long that took.
     pub fn took(&self) -> Duration {
-        Duration::from_nanos(self.nanos.load(Ordering::Relaxed))
+        Duration::from_nanos(self.times_ns.sum())
+    }
+
+    /// How many items the batches had.
+    pub fn sizes(&self) -> &Tally {
+        &self.sizes
+    }
+
+    /// How long each of them took, in nanoseconds.
+    pub fn times_ns(&self) -> &Tally {
+        &self.times_ns
     }
 
     fn add(&self, items: usize, took: Duration) {
-        self.batches.fetch_add(1, Ordering::Relaxed);
-        self.items.fetch_add(items as u64, Ordering::Relaxed);
-        self.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.sizes.add(items as u64);
+        self.times_ns.add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
     }
 }
 

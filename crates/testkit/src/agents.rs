@@ -12,9 +12,9 @@ pub mod opencode;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 pub use isolation::{Environment, isolated};
+
+use crate::cache;
 
 /// The variable that turns a missing agent from a reason to skip a test into a failure.
 pub const REQUIRE_VARIABLE: &str = "ADJOURN_REQUIRE_AGENTS";
@@ -68,15 +68,9 @@ impl Agent {
         AGENTS.iter().find(|agent| agent.name == name)
     }
 
-    /// Where it belongs: a folder of its own for each set of versions, so that checkouts do not disturb each other.
-    ///
-    /// None if the environment says neither where the cache nor where the user's home is.
+    /// Where it belongs; none if the environment does not say where the cache is.
     pub fn folder(&self) -> Option<PathBuf> {
-        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-        let digest = Sha256::digest(self.lock);
-        let versions: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Some(cache.join("adjourn/agents").join(format!("{}-{versions}", self.name)))
+        cache::folder("agents", self.name, self.lock)
     }
 
     /// The program of an installation in `folder`.

@@ -26,6 +26,35 @@ impl Default for Slots {
     }
 }
 
+/// How the slots are used at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotUse {
+    /// How many there are, how many of them are held, and how many runs wait for one.
+    pub total: EngineSlots,
+    /// The same for each engine that has a limit of its own, or a run that holds a slot or waits.
+    pub engine: BTreeMap<String, EngineSlots>,
+    /// How many new runs may wait.
+    pub queue_max: usize,
+}
+
+/// How the slots of one engine, or of all, are used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EngineSlots {
+    /// How many there are; none where only those of all engines are limited.
+    pub limit: Option<usize>,
+    /// How many are held, or kept for a run that is being put right after a restart.
+    pub held: usize,
+    /// How many runs wait for one.
+    pub waiting: usize,
+}
+
+impl EngineSlots {
+    /// How many are free; none where there is no limit. After a restart with fewer slots, more may be held than there are.
+    pub fn free(&self) -> Option<usize> {
+        self.limit.map(|limit| limit.saturating_sub(self.held))
+    }
+}
+
 /// Gives out slots.
 pub struct Scheduler {
     slots: Slots,
@@ -111,6 +140,27 @@ impl Scheduler {
     /// How many slots there are.
     pub fn limits(&self) -> &Slots {
         &self.slots
+    }
+
+    /// How the slots are used now.
+    pub fn usage(&self) -> SlotUse {
+        let mut engine: BTreeMap<String, EngineSlots> = BTreeMap::new();
+        for (name, limit) in &self.slots.engine {
+            engine.entry(name.clone()).or_default().limit = Some(*limit);
+        }
+        for (name, held) in &self.held_of {
+            engine.entry(name.clone()).or_default().held = *held;
+        }
+        let lines = self.levels.values().flat_map(|level| level.lines.values());
+        for (name, runs) in lines.flatten() {
+            engine.entry(name.clone()).or_default().waiting += runs.len();
+        }
+        let total = EngineSlots {
+            limit: Some(self.slots.total),
+            held: self.holding.len() + self.reserved.len(),
+            waiting: self.places.len(),
+        };
+        SlotUse { total, engine, queue_max: self.slots.queue_max }
     }
 
     /// How much is remembered.

@@ -6,6 +6,7 @@
 
 mod client;
 mod doors;
+mod metrics;
 mod requests;
 mod runs;
 mod stage;

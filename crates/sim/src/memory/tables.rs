@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use adjourn_core::{
     Change, ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, OpenInteraction, RunId,
-    RunRow, StreamId, Timestamp,
+    RunRow, RunStatus, StreamId, Timestamp,
 };
 use adjourn_store::{After, Conflict, OpenCursor, Outcome, RunFilter};
 
@@ -156,6 +156,11 @@ impl Tables {
                 && filter.before.is_none_or(|before| row.run_id < before)
         };
         self.runs.values().rev().filter(is_listed).take(limit).cloned().collect()
+    }
+
+    pub(super) fn run_counts(&self) -> Vec<(RunStatus, u64)> {
+        let count = |status| self.runs.values().filter(|row| row.status == status).count() as u64;
+        RunStatus::ALL.iter().map(|&status| (status, count(status))).collect()
     }
 
     pub(super) fn open_interactions(&self, after: Option<OpenCursor>, limit: usize) -> Vec<OpenInteraction> {

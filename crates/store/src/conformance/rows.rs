@@ -65,6 +65,17 @@ pub fn a_run_is_listed_by_every_filter_from_every_cursor(fixture: &mut dyn Fixtu
 
 type Case<'c, A, B, C, D> = (&'c A, &'c B, &'c C, &'c D);
 
+pub fn runs_are_counted_by_status(fixture: &mut dyn Fixture) {
+    let none: Vec<_> = RunStatus::ALL.iter().map(|&status| (status, 0)).collect();
+    assert_eq!(fixture.store().run_counts().unwrap(), none);
+    let all = many_runs(fixture.store(), 6);
+    let count = |status: RunStatus| all.iter().filter(|row| row.status == status).count() as u64;
+    let expected: Vec<_> = RunStatus::ALL.iter().map(|&status| (status, count(status))).collect();
+    assert_eq!(fixture.store().run_counts().unwrap(), expected);
+    fixture.reopen();
+    assert_eq!(fixture.store().run_counts().unwrap(), expected);
+}
+
 /// Every combination of one of each.
 fn product<'c, A, B, C, D>(
     a: &'c [A],

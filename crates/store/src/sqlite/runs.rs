@@ -46,6 +46,8 @@ const OF_LABEL: &str = concat!(
      AND (?5 IS NULL OR r.skill = ?5) ORDER BY l.run DESC LIMIT ?6"
 );
 
+const COUNTS: &str = "SELECT r.status, count(*) FROM runs r GROUP BY r.status";
+
 /// Sorts after every id, which are all one byte shorter.
 const AFTER_ALL: [u8; 17] = [0xff; 17];
 
@@ -69,6 +71,13 @@ pub(super) fn list(connection: &Connection, filter: &RunFilter, limit: usize) ->
         (None, None, Some(status)) => all(connection, OF_STATUS, params![status, before, limit_sql], run),
         (None, None, None) => all(connection, NEWEST, params![before, limit_sql], run),
     }
+}
+
+pub(super) fn counts(connection: &Connection) -> Result<Vec<(RunStatus, u64)>, Error> {
+    let found =
+        all(connection, COUNTS, [], |row| Ok((run_status_of(column(row, 0)?)?, count_column(row, 1)?)))?;
+    let count = |status: RunStatus| found.iter().find(|(of, _)| *of == status).map_or(0, |(_, count)| *count);
+    Ok(RunStatus::ALL.iter().map(|&status| (status, count(status))).collect())
 }
 
 /// The newest of a skill in any status: the newest of each status, merged.
@@ -113,7 +122,7 @@ fn run(row: &Row<'_>) -> Result<RunRow, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BY_ID, NEWEST, OF_LABEL, OF_SKILL_AND_STATUS, OF_STATUS};
+    use super::{BY_ID, COUNTS, NEWEST, OF_LABEL, OF_SKILL_AND_STATUS, OF_STATUS};
     use crate::sqlite::open;
 
     #[test]
@@ -124,6 +133,7 @@ mod tests {
             (BY_ID, "SEARCH r USING PRIMARY KEY (id=?)"),
             (NEWEST, "SEARCH r USING PRIMARY KEY (id<?)"),
             (OF_STATUS, "SEARCH r USING INDEX runs_by_status (status=? AND id<?)"),
+            (COUNTS, "SCAN r USING COVERING INDEX runs_by_status"),
             (OF_SKILL_AND_STATUS, "SEARCH r USING INDEX runs_by_skill (skill=? AND status=? AND id<?)"),
             (
                 OF_LABEL,

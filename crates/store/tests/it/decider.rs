@@ -300,6 +300,10 @@ impl Store for Contested {
         self.below.runs(filter, limit)
     }
 
+    fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
+        self.below.run_counts()
+    }
+
     fn open_interactions(
         &self,
         after: Option<OpenCursor>,
