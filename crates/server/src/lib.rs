@@ -39,6 +39,7 @@ mod runs;
 mod serve;
 mod sse;
 pub mod tokens;
+mod webhooks;
 
 pub use error::Error;
 pub use guard::Door;
@@ -46,3 +47,4 @@ pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};
 pub use problem::Problem;
 pub use router::Server;
 pub use serve::{Options, run, serve};
+pub use webhooks::WebhookError;

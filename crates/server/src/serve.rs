@@ -15,6 +15,7 @@ use crate::guard::Door;
 use crate::listen::{self, Listeners};
 use crate::router::Server;
 use crate::tokens::Tokens;
+use crate::webhooks::Webhooks;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
 const GRACE: Duration = Duration::from_secs(5);
@@ -41,10 +42,17 @@ pub async fn run(
     let tokens = options.tokens.as_deref().map(Tokens::open).transpose()?;
     // Before anything is opened: nothing is made or driven for a server that does not start.
     listen::check(options.listen, tokens.as_ref())?;
+    let webhooks = options.config.webhooks.as_ref().map(Webhooks::new).transpose()?;
     let (service, threads) = Service::open(&options.data_dir, options.config)?;
     let listeners = Listeners::bind(options.listen, tokens, &options.data_dir).await?;
     ready(listeners.address());
+    let deliveries =
+        webhooks.map(|webhooks| tokio::spawn(webhooks.deliver(service.clone(), shutdown.clone())));
     let served = serve(service, listeners, shutdown).await;
+    if let Some(deliveries) = deliveries {
+        // They end with the server; one that panicked told nothing more, and what it did not is in the journal.
+        let _ = deliveries.await;
+    }
     // They end when the last connection that was cut off is gone, which is not worth waiting for.
     let (ended, end) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {

@@ -13,6 +13,7 @@ mod run;
 mod skills;
 mod statechart;
 mod token;
+mod webhooks;
 mod world;
 mod wrong_use;
 

@@ -5,5 +5,6 @@ mod attempts;
 mod contracts;
 mod deadlines;
 mod endings;
+mod notices;
 mod questions;
 mod restarts;

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::{KeyScope, Profile};
+use adjourn_core::{KeyScope, NoticeKind, Profile};
 use proptest::prelude::{prop_assert, proptest};
 
 use super::{
     Api, Config, ConfigError, EngineConfig, EngineKind, How, MethodPattern, Model, Pace, Permission, Place,
-    Preset, ServerConfig, Slots, ToolConfig, ToolServer, WebhookEvent, Webhooks, WriteRate,
+    Preset, ServerConfig, Slots, ToolConfig, ToolServer, Webhooks, WriteRate,
 };
 use adjourn_engine::secrets::Secret;
 
@@ -167,7 +167,7 @@ fn the_whole_file_is_read() {
         server: ServerConfig { writes: Some(WriteRate { per_second: 20, burst: 30 }) },
         webhooks: Some(Webhooks {
             url: "http://127.0.0.1:9000/hook".to_owned(),
-            events: vec![WebhookEvent::WaitingUser, WebhookEvent::Terminal],
+            events: vec![NoticeKind::WaitingUser, NoticeKind::Terminal],
             secret_env: Some("HOOK_SECRET".to_owned()),
         }),
         warnings: Vec::new(),
