@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: the benchmarks, built for release.
 
+mod http;
+
 use anyhow::{Context, Result, bail};
 
 use crate::cargo;
@@ -42,13 +44,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             println!("{:<12}{}", bench.name, bench.measures);
         }
         println!("{RUNS:<12}runs that pause once, beside the bare loop of the journal in the same minute");
+        println!(
+            "{HTTP:<12}runs that pause once over HTTP, with one client and with many, and many subscribers"
+        );
         return Ok(());
     };
-    if name == RUNS {
-        return runs(&options.args);
+    match name.as_str() {
+        RUNS => return runs(&options.args),
+        HTTP => return http::run(&options.args),
+        _ => {}
     }
     let Some(bench) = BENCHES.iter().find(|bench| bench.name == *name) else {
-        let known: Vec<_> = BENCHES.iter().map(|bench| bench.name).chain([RUNS]).collect();
+        let known: Vec<_> = BENCHES.iter().map(|bench| bench.name).chain([RUNS, HTTP]).collect();
         bail!("there is no benchmark `{name}`; there is {}", known.join(", "));
     };
     let mut command = vec!["run", "--release", "--package", bench.package, "--example", bench.example, "--"];
@@ -58,6 +65,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// The benchmark of whole runs, which is a command of the binary.
 const RUNS: &str = "runs";
+
+/// The benchmark of the server, which is a command of the binary too.
+const HTTP: &str = "http";
 
 /// Measures whole runs, and beside them what SQLite alone can do with the same statements.
 fn runs(args: &[String]) -> Result<()> {

@@ -7,6 +7,7 @@ mod exit;
 mod find;
 mod frame;
 mod live;
+mod logs;
 mod output;
 mod prompt;
 mod question;

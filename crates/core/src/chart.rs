@@ -7,6 +7,7 @@ use crate::machine::{Machine, State, Trigger};
 
 /// One machine, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Chart {
     /// The machine's name.
     pub name: &'static str,
@@ -22,6 +23,7 @@ pub struct Chart {
 
 /// A state of a [`Chart`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChartState {
     /// Its name.
     pub name: &'static str,
@@ -37,6 +39,7 @@ pub struct ChartState {
 
 /// A trigger of a [`Chart`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChartTrigger {
     /// Its name.
     pub name: &'static str,
@@ -46,6 +49,7 @@ pub struct ChartTrigger {
 
 /// An edge of a [`Chart`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChartEdge {
     /// Where it starts.
     pub from: &'static str,

@@ -58,6 +58,7 @@ named! {
 
 /// Why a run failed, for scripts and for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunError {
     /// For scripts.
     pub code: ErrorCode,
@@ -73,6 +74,7 @@ impl fmt::Display for RunError {
 
 /// What was odd, for scripts and for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Warning {
     /// For scripts.
     pub code: WarningCode,

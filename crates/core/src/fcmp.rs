@@ -48,6 +48,7 @@ named! {
 
 /// One message of the stream.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Frame {
     /// Always [`PROTOCOL_VERSION`].
     pub protocol_version: &'static str,
@@ -73,6 +74,7 @@ pub struct Frame {
 
 /// Where a frame stands in its attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Meta {
     /// The attempt; 0 before the first.
     pub attempt: u32,

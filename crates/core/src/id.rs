@@ -121,6 +121,7 @@ id!(
 
 /// Names a question within its run: counted from 1, never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct InteractionId(pub u32);
 

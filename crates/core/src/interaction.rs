@@ -118,6 +118,7 @@ named! {
 
 /// Who resolved a question or asked for something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct By {
     /// What kind of party.
     pub kind: ByKind,

@@ -96,6 +96,7 @@ pub enum Change {
 
 /// What a list of runs shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunRow {
     /// The run.
     pub run_id: RunId,

@@ -27,6 +27,8 @@ pub mod machines;
 mod mode;
 mod names;
 mod notice;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod projection;
 mod question;
 mod recovery;
@@ -64,7 +66,7 @@ pub use run::{
     BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
     Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
     RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
-    Survey, TurnEnd, TurnReason, Usage,
+    Survey, TurnEnd, TurnReason, Usage, create_key,
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;

@@ -52,6 +52,8 @@ macro_rules! named {
             }
         }
 
+        $crate::named_schema!($Enum);
+
         impl serde::Serialize for $Enum {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.name())
@@ -67,6 +69,30 @@ macro_rules! named {
     };
 }
 pub(crate) use named;
+
+/// The schema of an enum that is its names.
+#[cfg(feature = "openapi")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! named_schema {
+    ($Enum:ident) => {
+        impl $crate::openapi::utoipa::PartialSchema for $Enum {
+            fn schema() -> $crate::openapi::utoipa::openapi::RefOr<$crate::openapi::utoipa::openapi::Schema> {
+                $crate::openapi::one_of(Self::ALL.iter().map(|variant| (variant.name(), variant.doc())))
+            }
+        }
+
+        impl $crate::openapi::utoipa::ToSchema for $Enum {}
+    };
+}
+
+/// Without the feature, an enum has no schema.
+#[cfg(not(feature = "openapi"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! named_schema {
+    ($Enum:ident) => {};
+}
 
 /// A name that none of the variants has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -23,6 +23,7 @@ named! {
 
 /// What a person is asked, complete: every surface can show it and check an answer without knowing anything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Question {
     /// The form of the answer.
     pub kind: QuestionKind,
@@ -68,6 +69,7 @@ impl Question {
 
 /// Something that can be chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Choice {
     /// What the answer holds when it is chosen.
     pub value: Value,
@@ -102,6 +104,7 @@ named! {
 
 /// One field of a form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Field {
     /// The key in the answer.
     pub name: String,

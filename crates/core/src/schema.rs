@@ -19,6 +19,7 @@ const MESSAGE_BYTES_MAX: usize = 400;
 
 /// What is wrong with one part of a JSON document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FieldError {
     /// Where, as a JSON pointer; empty for the document itself.
     pub path: String,

@@ -5,36 +5,47 @@ use serde_json::{Value, json};
 
 use crate::time::wire;
 use crate::{
-    By, Contract, ContractAction, ExecutionId, ExecutionMode, Interaction, InteractionId, InteractionStatus,
-    Outcome, Profile, Question, Run, RunError, RunId, RunStatus, Source, Strict, Timestamp, Transition,
-    Usage, Warning,
+    Actor, By, Contract, ContractAction, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode,
+    Interaction, InteractionId, InteractionStatus, Outcome, Profile, Question, Run, RunError, RunId,
+    RunStatus, Source, Strict, Timestamp, Transition, Usage, Warning,
 };
 
 /// A run, as every surface shows it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunView {
     run_id: RunId,
     status: RunStatus,
+    /// None for a bare prompt.
     skill: Option<String>,
     engine: String,
     execution_mode: ExecutionMode,
     interactive_profile: ProfileView,
+    /// Only a person answers; otherwise Adjourn decides when the deadline passes.
     interactive_require_user_reply: bool,
+    /// How long a question waits.
     session_timeout_sec: u32,
+    /// The earliest deadline of the open questions.
     #[serde(with = "wire::option")]
     wait_deadline_at: Option<Timestamp>,
+    /// 0 before the first attempt.
     attempt_number: u32,
     max_attempt: Option<u32>,
+    /// How often the current attempt was cut off by a restart.
     restarts: u32,
     holds_slot: bool,
+    /// The finished run whose conversation this one took over.
     continues: Option<RunId>,
     usage: Usage,
+    /// The oldest open question.
     pending: Option<InteractionView>,
+    /// All open questions, the oldest first.
     open_interactions: Vec<InteractionId>,
     result: Option<Value>,
     error: Option<RunError>,
     warnings: Vec<Warning>,
     labels: std::collections::BTreeMap<String, String>,
+    /// The number of the last frame of its stream.
     seq: u64,
     #[serde(with = "wire")]
     created_at: Timestamp,
@@ -42,7 +53,9 @@ pub struct RunView {
     updated_at: Timestamp,
 }
 
+/// What becomes of the process while the run waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct ProfileView {
     kind: Profile,
 }
@@ -85,13 +98,16 @@ impl RunView {
 
 /// A question and its resolution, as every surface shows it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InteractionView {
     interaction_id: InteractionId,
     status: InteractionStatus,
     attempt_number: u32,
     source: Source,
+    /// The contract it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     execution_id: Option<ExecutionId>,
+    /// What that contract would do.
     #[serde(skip_serializing_if = "Option::is_none")]
     action_detail: Option<Value>,
     #[serde(flatten)]
@@ -100,21 +116,19 @@ pub struct InteractionView {
     created_at: Timestamp,
     #[serde(with = "wire::option")]
     deadline_at: Option<Timestamp>,
-    #[serde(flatten)]
-    resolution: Option<ResolutionView>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct ResolutionView {
-    response: Value,
-    #[serde(with = "wire")]
-    resolved_at: Timestamp,
-    resolved_by: By,
+    /// The answer, of a question that was resolved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "wire::option")]
+    resolved_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolved_by: Option<By>,
 }
 
 impl InteractionView {
     /// The view of a question of `run`.
     pub fn of(run: &Run, interaction: &Interaction) -> Self {
+        let resolution = interaction.resolution.as_ref();
         let contract = interaction.subject.execution_id().and_then(|id| run.contract(id));
         Self {
             interaction_id: interaction.interaction_id,
@@ -126,37 +140,52 @@ impl InteractionView {
             question: interaction.question.clone(),
             created_at: interaction.created_at,
             deadline_at: interaction.deadline_at,
-            resolution: interaction.resolution.as_ref().map(|resolution| ResolutionView {
-                response: resolution.response.clone(),
-                resolved_at: resolution.at,
-                resolved_by: resolution.by.clone(),
-            }),
+            response: resolution.map(|resolution| resolution.response.clone()),
+            resolved_at: resolution.map(|resolution| resolution.at),
+            resolved_by: resolution.map(|resolution| resolution.by.clone()),
         }
     }
 }
 
 /// A contract, as every surface shows it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContractView {
     execution_id: ExecutionId,
     run_id: RunId,
     attempt_number: u32,
+    /// `tool_call` or `ecs_request`.
     action_type: &'static str,
+    /// Service, method and arguments of a call; the form of a request.
     action_detail: Value,
     irreversible: bool,
     idempotency_key: String,
     timeout_seconds: Option<u32>,
-    status: crate::ContractStatus,
+    status: ContractStatus,
+    /// When the call was made.
     #[serde(with = "wire::option")]
     dispatched_at: Option<Timestamp>,
+    /// `known`, or `unknown`: it may have happened, and a person has to say.
     outcome: &'static str,
     result: Option<Value>,
     error_message: Option<String>,
-    transitions: Vec<Value>,
+    transitions: Vec<TransitionView>,
     #[serde(with = "wire")]
     created_at: Timestamp,
     #[serde(with = "wire")]
     updated_at: Timestamp,
+}
+
+/// One step on a contract's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+struct TransitionView {
+    from: ContractStatus,
+    to: ContractStatus,
+    trigger: ContractTrigger,
+    actor: Actor,
+    #[serde(with = "wire")]
+    timestamp: Timestamp,
 }
 
 impl ContractView {
@@ -180,16 +209,18 @@ impl ContractView {
             },
             result: contract.result.clone(),
             error_message: contract.error_message.clone(),
-            transitions: contract.transitions.iter().map(transition).collect(),
+            transitions: contract.transitions.iter().map(TransitionView::of).collect(),
             created_at: contract.created_at,
             updated_at: contract.updated_at,
         }
     }
 }
 
-fn transition(step: &Transition) -> Value {
-    let Transition { from, to, trigger, actor, at } = step;
-    json!({ "from": from, "to": to, "trigger": trigger, "actor": actor, "timestamp": at.to_string() })
+impl TransitionView {
+    fn of(step: &Transition) -> Self {
+        let Transition { from, to, trigger, actor, at } = *step;
+        Self { from, to, trigger, actor, timestamp: at }
+    }
 }
 
 fn action_detail(contract: &Contract) -> Value {

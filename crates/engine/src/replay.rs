@@ -5,6 +5,7 @@
 //! recording comes next. The run's id is in it so that two runs of one recording never share a handle.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use adjourn_core::{ErrorCode, Observation, ResumesBy, RunError, named};
@@ -29,19 +30,25 @@ named! {
 /// An engine that plays a recording.
 #[derive(Debug, Clone)]
 pub struct ReplayEngine {
-    recording: Recording,
+    recording: Arc<Recording>,
     pace: Pace,
 }
 
 impl ReplayEngine {
     /// Plays a recording in a file, which is read here and not looked at again.
     pub fn open(path: &Path, pace: Pace) -> Result<Self, RecordingError> {
-        Ok(Self { recording: Recording::read(path)?, pace })
+        Ok(Self { recording: Arc::new(Recording::read(path)?), pace })
     }
 
     /// Plays a recording that is not in a file, but built in; `name` stands for the file in messages.
     pub fn new(name: &str, text: &str, pace: Pace) -> Result<Self, RecordingError> {
-        Ok(Self { recording: Recording::parse(Path::new(name), text)?, pace })
+        Ok(Self { recording: Arc::new(Recording::parse(Path::new(name), text)?), pace })
+    }
+
+    /// Plays the same recording at this pace.
+    #[must_use]
+    pub fn at_pace(&self, pace: Pace) -> Self {
+        Self { recording: self.recording.clone(), pace }
     }
 
     /// The number of the turn to play, and the turn.

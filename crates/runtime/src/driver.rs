@@ -16,6 +16,7 @@ use crate::brief::{Brief, Briefs, OutputContract};
 use crate::kernel::{Answer, Denied, StopCause};
 use crate::prompt;
 use crate::runtime::{Hands, WeakRuntime};
+use crate::watched::Watched;
 use adjourn_engine::secrets::Masker;
 
 /// What an engine may show before somebody has to look: an agent that floods waits for the journal.
@@ -24,7 +25,7 @@ const SEEN_MAX: usize = 256;
 /// Facts that become one entry of the journal, when they come faster than they can be written.
 const FACTS_AT_ONCE: usize = 64;
 
-/// Deltas that a slow watcher may lag behind before it misses some. Nothing depends on them.
+/// Deltas that a slow watcher of all runs may lag behind before it misses some. Nothing depends on them.
 const DELTAS_MAX: usize = 1024;
 
 /// A message that is longer is read on another thread: at some hundred megabytes a second this takes a millisecond.
@@ -53,6 +54,7 @@ struct Inner {
     /// The turns that are going on.
     live: Mutex<HashMap<RunId, Live>>,
     deltas: broadcast::Sender<Delta>,
+    watched: Watched,
 }
 
 /// A turn that is going on.
@@ -66,12 +68,24 @@ impl Driver {
     /// A driver for `runtime` that runs its tasks on `tasks`.
     pub fn new(runtime: WeakRuntime, briefs: Arc<dyn Briefs>, tasks: Handle) -> Self {
         let (deltas, _) = broadcast::channel(DELTAS_MAX);
-        Self(Arc::new(Inner { runtime, briefs, tasks, live: Mutex::default(), deltas }))
+        Self(Arc::new(Inner {
+            runtime,
+            briefs,
+            tasks,
+            live: Mutex::default(),
+            deltas,
+            watched: Watched::default(),
+        }))
     }
 
     /// What agents are writing, from now on.
     pub fn deltas(&self) -> broadcast::Receiver<Delta> {
         self.0.deltas.subscribe()
+    }
+
+    /// What the agent of one run is writing, from now on. Costs nothing while others write.
+    pub fn deltas_of(&self, run_id: RunId) -> broadcast::Receiver<Delta> {
+        self.0.watched.watch(run_id)
     }
 
     /// How many turns are going on.
@@ -217,8 +231,10 @@ impl Inner {
     fn show(&self, run_id: RunId, written: Vec<u8>) {
         if !written.is_empty() {
             let text = String::from_utf8_lossy(&written).into();
+            let delta = Delta { run_id, text };
+            self.watched.tell(&delta);
             // Nobody may be watching.
-            let _ = self.deltas.send(Delta { run_id, text });
+            let _ = self.deltas.send(delta);
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::OFlags;
 
@@ -33,6 +34,8 @@ pub(crate) enum EntryKind {
     File {
         bytes: u64,
         executable: bool,
+        /// When it was last written or replaced; nobody can set this back.
+        changed: SystemTime,
     },
     /// To something in the same folder.
     Link(PathBuf),
@@ -93,7 +96,8 @@ impl Survey<'_> {
         } else if file_type.is_file() {
             self.bytes += metadata.len();
             let executable = metadata.permissions().mode() & 0o111 != 0;
-            let kind = EntryKind::File { bytes: metadata.len(), executable };
+            let changed = changed_at(&metadata);
+            let kind = EntryKind::File { bytes: metadata.len(), executable, changed };
             self.entries.push(Entry { path, kind });
         } else if file_type.is_symlink() {
             match self.link(&path) {
@@ -122,13 +126,19 @@ impl Survey<'_> {
     }
 }
 
+fn changed_at(metadata: &fs::Metadata) -> SystemTime {
+    let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
+    let nanos = u64::try_from(metadata.ctime_nsec()).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos)
+}
+
 fn names(folder: &Path) -> io::Result<Vec<std::ffi::OsString>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
 /// Copies what a survey found into `to`, which is new. Limits hold again: the original may have changed since.
 pub(crate) fn copy(from: &Path, entries: &[Entry], to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
+    fs::create_dir(to)?;
     let mut left = BYTES_MAX;
     for Entry { path, kind } in entries {
         let target = to.join(path);
@@ -144,14 +154,19 @@ pub(crate) fn copy(from: &Path, entries: &[Entry], to: &Path) -> io::Result<()> 
     Ok(())
 }
 
+/// Opens a regular file: not blocked by a pipe, not led on by a link that was not there a moment ago.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file", path.display())));
+    }
+    Ok(file)
+}
+
 /// Copies a regular file to a new one and returns its size, which is at most `bytes_max`.
 pub(crate) fn copy_file(from: &Path, to: &Path, mode: u32, bytes_max: u64) -> io::Result<u64> {
-    // Not blocked by a pipe, not led on by a link that was not there a moment ago.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let source = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(from)?;
-    if !source.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file", from.display())));
-    }
+    let source = open_file(from)?;
     let mut target: File = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
     let copied = io::copy(&mut io::Read::take(source, bytes_max.saturating_add(1)), &mut target)?;
     if copied > bytes_max {

@@ -18,6 +18,7 @@
 mod beneath;
 mod brief;
 pub mod config;
+mod creation;
 mod desk;
 mod driver;
 mod folder;
@@ -30,9 +31,11 @@ mod runtime;
 mod service;
 
 mod severity;
+mod shelf;
 pub mod skill;
 mod stats;
 pub mod still;
+mod watched;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};

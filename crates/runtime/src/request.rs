@@ -34,11 +34,28 @@ pub const PROMPT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of input, and of parameters, as JSON. They are part of the prompt, and kept in the journal.
 pub const INPUT_BYTES_MAX: usize = 512 * 1024;
 
+/// Which skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SkillRef {
+    /// An installed one.
+    Named(String),
+    /// The one in this folder: only for those who could read the folder themselves.
+    At(PathBuf),
+}
+
+impl SkillRef {
+    /// What somebody at a terminal means: the folder, if there is one, else the name.
+    pub fn typed(text: &str) -> Self {
+        let folder = PathBuf::from(text);
+        if folder.is_dir() { Self::At(folder) } else { Self::Named(text.to_owned()) }
+    }
+}
+
 /// What a user asks for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunRequest {
-    /// The skill: a name, or the path of a folder where the asker may name one.
-    pub skill: Option<String>,
+    /// The skill.
+    pub skill: Option<SkillRef>,
     /// What to do, without a skill.
     pub prompt: Option<String>,
     /// The engine; none for the best there is.
@@ -78,7 +95,8 @@ const KEYS: [&str; 9] =
     ["skill", "prompt", "engine", "execution_mode", "input", "parameter", "options", "labels", "continues"];
 
 impl RunRequest {
-    /// The request that a JSON document is. Files and a folder to work in come another way.
+    /// The request that a JSON document is, from anybody: a skill is named. Files, and folders of the asker, come another
+    /// way.
     pub fn read(document: &Value) -> Result<Self, Vec<FieldError>> {
         let Value::Object(members) = document else {
             return Err(vec![FieldError::new("", "should be an object")]);
@@ -89,7 +107,7 @@ impl RunRequest {
             errors.push(FieldError::new(pointer(&[key]), message));
         }
         let request = Self {
-            skill: string(members, "skill", &mut errors),
+            skill: named_skill(members, &mut errors),
             prompt: string(members, "prompt", &mut errors),
             engine: string(members, "engine", &mut errors),
             execution_mode: string(members, "execution_mode", &mut errors),
@@ -106,7 +124,7 @@ impl RunRequest {
 }
 
 /// A JSON pointer to what these keys lead to.
-fn pointer(keys: &[&str]) -> String {
+pub(crate) fn pointer(keys: &[&str]) -> String {
     keys.iter().map(|key| format!("/{}", key.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
@@ -123,6 +141,14 @@ fn string(members: &Map<String, Value>, key: &str, errors: &mut Vec<FieldError>)
             None
         }
     }
+}
+
+fn named_skill(members: &Map<String, Value>, errors: &mut Vec<FieldError>) -> Option<SkillRef> {
+    let name = string(members, "skill", errors)?;
+    if name.contains('/') {
+        errors.push(FieldError::new("/skill", "should be the name of an installed skill, not a path"));
+    }
+    Some(SkillRef::Named(name))
 }
 
 fn continues(members: &Map<String, Value>, errors: &mut Vec<FieldError>) -> Option<RunId> {

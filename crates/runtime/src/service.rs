@@ -1,12 +1,12 @@
 //! A data directory at work: what every surface asks things of.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use adjourn_core::{
-    Action, By, Command, Continued, Create, ExecutionId, FieldError, InteractionId, Reply, ReplyKey, Run,
-    RunId, RunRow, canonical,
+    Action, By, Command, ExecutionId, FieldError, InteractionId, Reply, ReplyKey, Run, RunId, RunRow,
+    canonical,
 };
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_store::decider::load;
@@ -18,10 +18,9 @@ use crate::config::Config;
 use crate::desk::{Asked, Desk};
 use crate::driver::Driver;
 use crate::kernel::{Denied, Slots};
-use crate::request::{RunRequest, Surroundings};
+use crate::request::{RunRequest, SkillRef};
 use crate::runtime::{Clock, Runtime, SystemClock};
-use crate::skill::{self, Skill};
-use crate::workspace::{NewWorkspace, Place, Workspaces};
+use crate::workspace::{WorkspaceError, Workspaces};
 
 /// What was asked for and cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -51,8 +50,11 @@ pub enum ServiceError {
     #[error(transparent)]
     Store(#[from] Error),
     /// The folders of the run cannot be made or read.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// Adjourn itself is at fault.
     #[error("{0}")]
-    Workspace(String),
+    Internal(String),
 }
 
 /// A run that was created, or had been with the same idempotency key.
@@ -130,96 +132,6 @@ impl Service {
         Ok((Self { runtime, driver, desk, committed }, threads))
     }
 
-    /// Creates a run, or finds the one that the same key created before.
-    pub async fn create(
-        &self,
-        request: RunRequest,
-        key: Option<String>,
-        record: Option<PathBuf>,
-    ) -> Result<Created, ServiceError> {
-        let digest = digest(&request);
-        let run_id = new_run_id();
-        let skill = self.skill_of(&request)?;
-        let place = match (&request.workspace, request.continues) {
-            (Some(folder), _) => Place::User(folder.clone()),
-            (None, Some(earlier)) => Place::Of(earlier),
-            (None, None) => Place::Own,
-        };
-        let workspaces = self.desk.workspaces();
-        let plan = workspaces
-            .plan(run_id, skill.as_ref().map(|skill| skill.name.as_str()), &place)
-            .map_err(|error| ServiceError::Workspace(error.to_string()))?;
-        let is_installed = |name: &str| self.desk.is_installed(name);
-        let known = Surroundings {
-            config: self.desk.config(),
-            skill: skill.as_ref(),
-            is_installed: &is_installed,
-            workspace: &plan,
-        };
-        let checked = request.check(known).map_err(ServiceError::Invalid)?;
-        let mut spec = checked.spec;
-        spec.continues =
-            checked.continues.map(|earlier| self.continued(earlier, &spec.engine)).transpose()?;
-        // Whoever answers the run later may work in another folder.
-        let record = record.map(std::path::absolute).transpose();
-        let record = record.map_err(|error| ServiceError::Workspace(format!("the recording: {error}")))?;
-        let asked =
-            Asked { prompt: spec.prompt.take(), input: spec.input, parameter: spec.parameter, record };
-        let masker = self.desk.masker(&asked).map_err(ServiceError::Workspace)?;
-        spec.prompt = asked.prompt.as_ref().map(|prompt| masker.text(prompt).into_owned());
-        spec.input = masker.json(&asked.input);
-        spec.parameter = masker.json(&asked.parameter);
-        if let Some(file) = &asked.record {
-            let engine = self.desk.engine(&spec.engine).map_err(ServiceError::Workspace)?;
-            self.desk.recorder(run_id, engine, file).map_err(ServiceError::Workspace)?;
-        }
-        let new = NewWorkspace { run_id, skill: skill.as_ref(), uploads: &checked.uploads, place };
-        workspaces
-            .create(&new)
-            .and_then(|_| workspaces.keep_asked(run_id, &asked))
-            .map_err(|error| ServiceError::Workspace(error.to_string()))?;
-        let key = key.map(|key| ReplyKey { key, digest });
-        let created = self.runtime.ask(run_id, Command::Create(Create { spec, key })).await;
-        match created {
-            Ok(accepted) if accepted.run.id() == run_id => {
-                Ok(Created { run: accepted.run, notice: checked.notice })
-            }
-            other => {
-                // Nothing was created: what was made for it goes. If that fails, the next start sweeps it.
-                let _ = workspaces.remove(run_id);
-                self.desk.forget_recorder(run_id);
-                Ok(Created { run: other?.run, notice: None })
-            }
-        }
-    }
-
-    fn skill_of(&self, request: &RunRequest) -> Result<Option<Skill>, ServiceError> {
-        let Some(name) = &request.skill else { return Ok(None) };
-        let path = Path::new(name);
-        let dir = if path.is_dir() {
-            path.to_owned()
-        } else {
-            skill::find(name, &self.desk.config().skills)
-                .map_err(|not_found| ServiceError::Skill(not_found.to_string()))?
-        };
-        Skill::load(&dir).map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
-    }
-
-    fn continued(&self, earlier: RunId, engine: &str) -> Result<Continued, ServiceError> {
-        let run = self.run(earlier)?;
-        let not = |problem: String| ServiceError::NotContinuable { run: earlier, problem };
-        if !run.status().is_terminal() {
-            return Err(not(format!("it is {}, and only a run that ended can be", run.status())));
-        }
-        if run.spec().engine != engine {
-            return Err(not(format!("it ran on `{}`, and its conversation is there", run.spec().engine)));
-        }
-        let Some(handle) = run.handle() else {
-            return Err(not("its agent left no handle to go on by".to_owned()));
-        };
-        Ok(Continued { run_id: earlier, root: run.root(), handle: Some(handle.to_owned()) })
-    }
-
     /// Answers a question.
     pub async fn reply(&self, run_id: RunId, answer: ReplyRequest) -> Result<Arc<Run>, ServiceError> {
         let interaction_id = match answer.interaction_id {
@@ -254,10 +166,7 @@ impl Service {
     pub fn request_of(&self, run_id: RunId) -> Result<RunRequest, ServiceError> {
         let run = self.run(run_id)?;
         let workspaces = self.desk.workspaces();
-        let asked = workspaces.asked(run_id).map_err(|error| ServiceError::Workspace(error.to_string()))?;
-        let workspace =
-            workspaces.open(run_id).map_err(|error| ServiceError::Workspace(error.to_string()))?;
-        Ok(again(&run, asked, &workspace))
+        Ok(again(&run, workspaces.asked(run_id)?, &workspaces.open(run_id)?))
     }
 
     /// The state of a run.
@@ -302,7 +211,7 @@ fn again(run: &Run, asked: Asked, workspace: &crate::workspace::Workspace) -> Ru
         let name = from.file_name()?.to_str()?.to_owned();
         Some(crate::workspace::Upload { name, from })
     });
-    let skill = workspace.skill.as_ref().map(|folder| folder.display().to_string());
+    let skill = workspace.skill.clone().map(SkillRef::At);
     RunRequest {
         prompt: if skill.is_some() { None } else { asked.prompt },
         skill,
@@ -335,20 +244,10 @@ fn slots(config: &Config) -> Slots {
     }
 }
 
-fn new_run_id() -> RunId {
-    RunId::from_bits(uuid::Uuid::now_v7().as_u128())
+pub(crate) fn sha256(text: &str) -> String {
+    hex(Sha256::digest(text))
 }
 
-fn digest(request: &RunRequest) -> String {
-    let files: Vec<_> = request.files.iter().map(|file| json!([file.name, file.from])).collect();
-    sha256(&canonical(&json!({
-        "skill": request.skill, "prompt": request.prompt, "engine": request.engine,
-        "execution_mode": request.execution_mode, "input": request.input, "parameter": request.parameter,
-        "options": request.options, "labels": request.labels, "continues": request.continues, "files": files,
-        "workspace": request.workspace,
-    })))
-}
-
-fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }

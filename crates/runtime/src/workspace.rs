@@ -5,8 +5,9 @@
 //!   workspace.json            where the agent works, if not in `work`
 //!   work/                     the agent's working folder
 //!     .skill/NAME/            a copy of the skill
-//!     uploads/                files that came with the request
-//!   logs/                     attempt-1.stdout, attempt-1.stderr, …
+//!     uploads/                files that came with the request, if any did
+//!   logs/                     attempt-1.stdout, attempt-1.stderr, …, once there is output
+//! DATA/incoming/              files of requests that are still being read
 //! ```
 //!
 //! A folder is made under a name of its own and renamed when it is complete, before the run is created in the journal.
@@ -15,21 +16,24 @@
 //! continued, which is removed with the last run that uses it.
 
 mod error;
+mod incoming;
 mod listing;
 mod removal;
 #[cfg(test)]
 mod tests;
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::{FieldError, RunId};
+use adjourn_core::{FieldError, OutputStream, RunId};
+use adjourn_engine::log_file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use error::WorkspaceError;
+pub use incoming::Incoming;
 pub use listing::{FILES_LISTED_MAX, Listed, Listing};
 
 use error::doing;
@@ -49,6 +53,9 @@ pub const UPLOADS_MAX: usize = 100;
 
 /// Bytes of one file that comes with a request.
 pub const UPLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Bytes of all files that come with one request: what a disk should have to spare, twice, while they are copied.
+pub const UPLOADS_BYTES_MAX: u64 = 4 * UPLOAD_BYTES_MAX;
 
 const ABOUT: &str = "workspace.json";
 const ASKED: &str = "request.json";
@@ -106,6 +113,7 @@ struct About {
 #[derive(Debug, Clone)]
 pub struct Workspaces {
     runs: PathBuf,
+    incoming: PathBuf,
 }
 
 /// The folders of one run.
@@ -124,7 +132,7 @@ pub struct Workspace {
 impl Workspaces {
     /// Those in `data_dir`, which has to be absolute for agents to find them.
     pub fn new(data_dir: &Path) -> Self {
-        Self { runs: data_dir.join("runs") }
+        Self { runs: data_dir.join("runs"), incoming: data_dir.join("incoming") }
     }
 
     /// The folders that a new run will have: known before they are there, for the prompt.
@@ -173,15 +181,26 @@ impl Workspaces {
 
     fn fill(&self, temporary: &Path, new: &NewWorkspace<'_>) -> Result<(), WorkspaceError> {
         let work = temporary.join(WORK);
-        fs::create_dir_all(work.join(UPLOADS_FOLDER)).map_err(doing("making the workspace"))?;
-        fs::create_dir(temporary.join(LOGS)).map_err(doing("making the workspace"))?;
+        // The folder for uploads is made for the first of them, and the one for logs by whoever writes some: making
+        // folders is the dearest part of starting a run.
+        match fs::create_dir(temporary) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(temporary),
+            made => made,
+        }
+        .and_then(|()| fs::create_dir(&work))
+        .map_err(doing("making the workspace"))?;
         if let Some(skill) = new.skill {
             let entries = folder::survey(&skill.dir).map_err(|unfit| {
                 let named = unfit.iter().map(|it| format!("`{}` {}", it.path.display(), it.message));
                 WorkspaceError::SkillUnfit(named.collect())
             })?;
-            let to = work.join(SKILL_FOLDER).join(&skill.name);
-            folder::copy(&skill.dir, &entries, &to).map_err(doing("copying the skill"))?;
+            let skills = work.join(SKILL_FOLDER);
+            fs::create_dir(&skills)
+                .and_then(|()| folder::copy(&skill.dir, &entries, &skills.join(&skill.name)))
+                .map_err(doing("copying the skill"))?;
+        }
+        if !new.uploads.is_empty() {
+            fs::create_dir(work.join(UPLOADS_FOLDER)).map_err(doing("making the workspace"))?;
         }
         for Upload { name, from } in new.uploads {
             let to = work.join(UPLOADS_FOLDER).join(name);
@@ -189,8 +208,8 @@ impl Workspaces {
                 let problem = "is not a name for a file that comes with a request".to_owned();
                 return Err(WorkspaceError::BadPath { path: name.clone(), problem });
             }
-            folder::copy_file(from, &to, 0o644, UPLOAD_BYTES_MAX)
-                .map_err(doing(format!("copying `{name}`")))?;
+            let copied = folder::copy_file(from, &to, 0o644, UPLOAD_BYTES_MAX);
+            copied.map_err(|error| error::uploading(name, error))?;
         }
         let mut about = About { skill: new.skill.map(|skill| skill.name.clone()), ..About::default() };
         match &new.place {
@@ -212,15 +231,35 @@ impl Workspaces {
     /// The workspace of a run, if all of it is still there.
     pub fn open(&self, run_id: RunId) -> Result<Workspace, WorkspaceError> {
         let own = self.runs.join(run_id.to_string());
-        let about = self.about(run_id)?;
-        let owner = self.owner(run_id)?;
+        let About { folder, shares, skill } = self.about(run_id)?;
         // Where a chain of runs works was decided for the first of them.
-        let folder = self.about(owner)?.folder;
-        let work = folder.unwrap_or_else(|| self.runs.join(owner.to_string()).join(WORK));
+        let (folder, owner) = match shares {
+            None => (folder, own.clone()),
+            Some(owner) => {
+                let owner = owner.parse().map_err(|_| WorkspaceError::Missing(run_id))?;
+                (self.about(owner)?.folder, self.runs.join(owner.to_string()))
+            }
+        };
+        let work = folder.unwrap_or_else(|| owner.join(WORK));
         if !work.is_dir() {
             return Err(WorkspaceError::Missing(run_id));
         }
-        Ok(Self::at(&own, work, about.skill.as_deref()))
+        Ok(Self::at(&own, work, skill.as_deref()))
+    }
+
+    /// The raw output of an attempt; none where there is none, or none any more.
+    pub fn log(
+        &self,
+        run_id: RunId,
+        attempt: u32,
+        stream: OutputStream,
+    ) -> Result<Option<File>, WorkspaceError> {
+        let logs = self.runs.join(run_id.to_string()).join(LOGS);
+        match folder::open_file(&log_file(&logs, attempt, stream)) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(doing("opening the log")(error)),
+        }
     }
 
     /// Keeps what was asked for, as it was asked, where only the owner of the data directory can read it.

@@ -5,10 +5,11 @@ mod needs;
 use adjourn_core::{By, ByKind};
 use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 
 pub(crate) use needs::Need;
 
+use crate::code::Code;
 use crate::problem::Problem;
 use crate::tokens::{Holder, Role, Tokens};
 
@@ -55,13 +56,13 @@ pub(crate) fn admit(tokens: &Tokens, request: &Request) -> Result<Option<Holder>
     let secret = secret(request.headers())?;
     let Some(holder) = tokens.holder(secret) else {
         let detail = "this is no token of this server, or not any more";
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, "TOKEN_UNKNOWN", detail)
+        return Err(Problem::new(Code::TokenUnknown, detail)
             .challenge("Bearer realm=\"adjourn\", error=\"invalid_token\""));
     };
     if holder.role < role {
         let detail =
             format!("the token `{}` has the role `{}`, and this takes `{role}`", holder.name, holder.role);
-        return Err(Problem::new(StatusCode::FORBIDDEN, "ROLE_TOO_LOW", detail)
+        return Err(Problem::new(Code::RoleTooLow, detail)
             .challenge("Bearer realm=\"adjourn\", error=\"insufficient_scope\""));
     }
     Ok(Some(holder))
@@ -75,8 +76,7 @@ fn secret(headers: &HeaderMap) -> Result<&str, Problem> {
         Some(_) | None => {
             let detail =
                 "a token is needed here, as `Authorization: Bearer adj_…`; `adjourn token` makes one";
-            Err(Problem::new(StatusCode::UNAUTHORIZED, "TOKEN_MISSING", detail)
-                .challenge("Bearer realm=\"adjourn\""))
+            Err(Problem::new(Code::TokenMissing, detail).challenge("Bearer realm=\"adjourn\""))
         }
     }
 }

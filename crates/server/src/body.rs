@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::problem::Problem;
 
 /// Bytes of a body. A request may hold 256 KiB of prompt and 512 KiB each of input and parameters, and JSON may write a
@@ -26,36 +27,58 @@ impl<S: Send + Sync> FromRequest<S> for Json {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        check_type(request.headers())?;
+        kind(request.headers(), &[Kind::Json])?;
         let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
         let bytes = bytes
             .map_err(|_| {
                 let detail = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
-                Problem::new(StatusCode::REQUEST_TIMEOUT, "BODY_TOO_SLOW", detail)
+                Problem::new(Code::BodyTooSlow, detail)
             })?
             .map_err(|rejection| match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => {
                     let detail = format!("a body has at most {BODY_BYTES_MAX} bytes");
-                    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", detail)
+                    Problem::new(Code::BodyTooLarge, detail)
                 }
                 _ => Problem::bad_request("the body could not be read to its end"),
             })?;
-        // The message of the parser says where: `… at line 3 column 14`.
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
-            Problem::new(StatusCode::BAD_REQUEST, "BAD_JSON", format!("the body is not JSON: {error}"))
-        })
+        parse(&bytes).map(Self)
     }
 }
 
-/// A client that says nothing about its body may mean JSON; one that says something else does not.
-fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
-    let Some(given) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
-    let kind = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if kind.eq_ignore_ascii_case("application/json") {
-        return Ok(());
+/// The document that these bytes are.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
+    // The message of the parser says where: `… at line 3 column 14`.
+    serde_json::from_slice(bytes)
+        .map_err(|error| Problem::new(Code::BadJson, format!("the body is not JSON: {error}")))
+}
+
+/// What a body can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Json,
+    /// With files.
+    Form,
+}
+
+impl Kind {
+    const fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Form => "multipart/form-data",
+        }
     }
-    let detail = format!("`{kind}` is not taken here: send `application/json`");
-    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "NOT_JSON", detail))
+}
+
+/// Which of `taken` the body is. A client that says nothing about it may mean JSON; one that says something else does
+/// not.
+pub(crate) fn kind(headers: &HeaderMap, taken: &[Kind]) -> Result<Kind, Problem> {
+    let Some(given) = headers.get(header::CONTENT_TYPE) else { return Ok(Kind::Json) };
+    let given = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    taken.iter().copied().find(|kind| given.eq_ignore_ascii_case(kind.media_type())).ok_or_else(|| {
+        let taken: Vec<_> = taken.iter().map(|kind| format!("`{}`", kind.media_type())).collect();
+        let detail = format!("`{given}` is not taken here: send {}", taken.join(" or "));
+        Problem::new(Code::UnsupportedMediaType, detail)
+    })
 }
 
 /// The idempotency key of a request.

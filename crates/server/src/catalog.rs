@@ -1,82 +1,92 @@
-//! What there is to work with: skills, engines, machines and slots.
+//! What there is to work with: engines and machines.
 
-use std::collections::BTreeMap;
-
+use adjourn_core::Chart;
 use adjourn_core::statechart::{Format, render};
-use adjourn_core::{Chart, RunStatus};
-use adjourn_runtime::Service;
-use adjourn_runtime::skill::{Installed, Skill, installed};
-use adjourn_store::RunFilter;
 use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{StatusCode, header};
+use axum::extract::State;
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::code::Code;
+use crate::openapi::Refuses;
 use crate::pages::Page;
 use crate::problem::Problem;
-use crate::query::Parameters;
+use crate::query::{Names, Parameters};
 use crate::router::Server;
 
-pub(crate) async fn skills(State(server): State<Server>) -> Result<Json<Page<Value>>, Problem> {
-    let skills =
-        server.blocking(|service| Ok(installed(&service.desk().config().skills).iter().map(skill).collect()));
-    skills.await.map(Page::whole)
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new()
+        .routes(routes!(engines).refuses(&[]))
+        .routes(routes!(statecharts).refuses(&[]))
+        .routes(routes!(statechart).refuses(&[Code::BadRequest, Code::UnknownMachine]))
 }
 
-/// A skill that cannot be used is listed with its problem: somebody looks for it.
-fn skill(found: &Installed) -> Value {
-    match Skill::load(&found.dir) {
-        Ok(skill) => json!({
-            "name": found.name,
-            "description": skill.description,
-            "version": skill.version,
-            "execution_modes": skill.modes,
-            "engines": skill.engines,
-            "unsupported_engines": skill.unsupported_engines,
-            "max_attempt": skill.max_attempt,
-            "tools": skill.tools,
-            "schemas": {
-                "input": skill.input.map(|schema| schema.document),
-                "parameter": skill.parameter.map(|schema| schema.document),
-                "output": skill.output.map(|schema| schema.document),
-            },
-        }),
-        Err(problems) => json!({ "name": found.name, "problem": problems.to_string() }),
-    }
+/// An engine.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EngineView {
+    name: String,
+    /// `acp`, `exec`, `reasoning` or `replay`.
+    kind: Option<String>,
+    /// Its program is there.
+    installed: bool,
 }
 
-pub(crate) async fn engines(State(server): State<Server>) -> Result<Json<Page<Value>>, Problem> {
+/// The engines that are configured, or known by themselves.
+#[utoipa::path(
+    get, path = "/v1/engines", tag = "catalog", operation_id = "listEngines",
+    responses((status = 200, body = Page<EngineView>, description = "All of them.")),
+)]
+pub(crate) async fn engines(State(server): State<Server>) -> Result<Json<Page<EngineView>>, Problem> {
     let engines = server.blocking(|service| {
         let desk = service.desk();
-        let engine = |name: &str| {
-            let kind = desk.config().engine(name).map(|engine| engine.kind().to_string());
-            json!({ "name": name, "kind": kind, "installed": desk.is_installed(name) })
+        let engine = |name: &str| EngineView {
+            name: name.to_owned(),
+            kind: desk.config().engine(name).map(|engine| engine.kind().to_string()),
+            installed: desk.is_installed(name),
         };
         Ok(desk.config().engine_names().into_iter().map(engine).collect())
     });
     engines.await.map(Page::whole)
 }
 
+/// The machines that say what may follow on what.
+#[utoipa::path(
+    get, path = "/v1/statecharts", tag = "catalog", operation_id = "listStatecharts",
+    responses((status = 200, body = Page<Chart>, description = "All of them.")),
+)]
 pub(crate) async fn statecharts() -> Json<Page<Chart>> {
     Page::whole(Chart::all())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Drawn {
+    /// How it is shown; by default `json`.
+    #[param(inline)]
     format: Option<Format>,
 }
 
+/// One machine, as data or as a drawing.
+#[utoipa::path(
+    get, path = "/v1/statecharts/{name}", tag = "catalog", operation_id = "showStatechart",
+    params(("name" = String, Path, description = "Its name.", example = "run"), Drawn),
+    responses((status = 200, description = "The machine.", content(
+        (Chart = "application/json"), (String = "image/svg+xml"), (String = "text/plain; charset=utf-8"),
+    ))),
+)]
 pub(crate) async fn statechart(
-    Path(name): Path<String>,
+    Names(name): Names<String>,
     Parameters(Drawn { format }): Parameters<Drawn>,
 ) -> Result<Response, Problem> {
     let chart = Chart::named(&name).ok_or_else(|| {
         let names: Vec<_> = Chart::all().iter().map(|chart| chart.name).collect();
         let detail = format!("there is no machine `{name}`, only {}", names.join(", "));
-        Problem::new(StatusCode::NOT_FOUND, "UNKNOWN_MACHINE", detail)
+        Problem::new(Code::UnknownMachine, detail)
     })?;
     let format = format.unwrap_or(Format::Json);
     let content_type = match format {
@@ -85,32 +95,4 @@ pub(crate) async fn statechart(
         Format::Text | Format::Mermaid => "text/plain; charset=utf-8",
     };
     Ok(([(header::CONTENT_TYPE, content_type)], render(&chart, format)).into_response())
-}
-
-/// How many turns may go on at once, how many do, and how many runs wait for theirs.
-pub(crate) async fn slots(State(server): State<Server>) -> Result<Json<Value>, Problem> {
-    let slots = server.blocking(|service| {
-        let limits = &service.desk().config().slots;
-        let (running, queued) =
-            (by_engine(service, RunStatus::Running)?, by_engine(service, RunStatus::Queued)?);
-        Ok(json!({
-            "total": limits.total,
-            "queue_max": limits.queue_max,
-            "engine": limits.engine,
-            "running": { "total": running.values().sum::<usize>(), "engine": running },
-            "queued": { "total": queued.values().sum::<usize>(), "engine": queued },
-        }))
-    });
-    slots.await.map(Json)
-}
-
-/// Runs with a status that few have: those that run are as many as there are slots, those that are queued as many as
-/// the queue takes.
-fn by_engine(service: &Service, status: RunStatus) -> Result<BTreeMap<String, usize>, Problem> {
-    let filter = RunFilter { status: Some(status), ..RunFilter::default() };
-    let mut counts = BTreeMap::new();
-    for row in service.store().runs(&filter, usize::MAX)? {
-        *counts.entry(row.engine).or_default() += 1;
-    }
-    Ok(counts)
 }

@@ -12,10 +12,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
 
-/// Connections of one door. Whoever comes then waits in the queue of the system.
+/// Connections to the port. Whoever comes then waits in the queue of the system.
 ///
-/// Each holds a page at most, so this is about the 100 MB that a small machine can spare; browsers open six.
-const CONNECTIONS_MAX: usize = 1024;
+/// One that follows a stream and waits costs about 25 kB (`xtask bench http`), so these are 400 MB.
+const CONNECTIONS_MAX: usize = 16_384;
+
+/// Connections to the socket in the data directory, apart from those to the port: whoever owns the directory gets in
+/// also when the port is full.
+const SOCKET_CONNECTIONS_MAX: usize = 1024;
 
 /// How long a client may take nothing of what it is sent before it is let go. A stream can be taken up again where it
 /// was cut, so this costs nobody more than a new connection.
@@ -27,9 +31,24 @@ pub(crate) struct Bounded<L> {
     places: Arc<Semaphore>,
 }
 
+/// How many connections a door may have, in a process that may have so many descriptors: half of these for the port
+/// and an eighth for the socket, so that there are always some left for agents, files and the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) port: usize,
+    pub(crate) socket: usize,
+}
+
+impl Limits {
+    pub(crate) fn of(descriptors: u64) -> Self {
+        let part = |of: u64| usize::try_from(descriptors / of).unwrap_or(usize::MAX).max(1);
+        Self { port: CONNECTIONS_MAX.min(part(2)), socket: SOCKET_CONNECTIONS_MAX.min(part(8)) }
+    }
+}
+
 impl<L> Bounded<L> {
-    pub(crate) fn new(listener: L) -> Self {
-        Self { listener, places: Arc::new(Semaphore::new(CONNECTIONS_MAX)) }
+    pub(crate) fn new(listener: L, connections_max: usize) -> Self {
+        Self { listener, places: Arc::new(Semaphore::new(connections_max)) }
     }
 }
 
@@ -117,7 +136,14 @@ mod tests {
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-    use super::Connection;
+    use super::{Connection, Limits};
+
+    #[test]
+    fn connections_leave_descriptors_for_everything_else() {
+        assert_eq!(Limits::of(65_536), Limits { port: 16_384, socket: 1024 });
+        assert_eq!(Limits::of(1024), Limits { port: 512, socket: 128 });
+        assert_eq!(Limits::of(0), Limits { port: 1, socket: 1 });
+    }
 
     #[tokio::test]
     async fn a_client_that_takes_nothing_is_let_go_and_a_slow_one_is_not() {

@@ -3,6 +3,7 @@
 //! It stays open while the run waits, and closes after the terminal frame. Whoever comes back after that gets 204,
 //! which tells an `EventSource` to stop asking.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use adjourn_core::fcmp::Header;
@@ -15,28 +16,61 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::code::Code;
 use crate::metrics::OpenStream;
+use crate::openapi::Refuses;
 use crate::pages::limit;
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath};
 use crate::router::Server;
+use crate::shared::{Page, Rendered, Shared, Source};
 use crate::sse::{self, ALIVE, Events, HEARTBEAT, PAGE_ENTRIES};
 
-#[derive(Deserialize)]
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest, Code::UnknownRun]))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    /// Begin after the frame with this `seq`.
     after: Option<u64>,
-    /// Of a page; a stream has no limit.
+    /// Frames of a page; a stream has no limit.
+    #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<usize>,
 }
 
+/// A page of history.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct History {
+    events: Vec<Frame>,
+    /// Where to go on, now or when there is more.
+    next_after: u64,
+}
+
+/// The stream of a run, as server-sent events, or a page of its history.
+///
+/// The stream stays open while the run waits and closes after the terminal frame. `id:` is the `seq` of a frame. With
+/// `Accept: application/json` the answer is a page of history instead.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "runEvents",
+    params(RunPath, Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this frame.")),
+    responses(
+        (status = 200, description = "Frames.", content((String = "text/event-stream"), (History = "application/json"))),
+        (status = 204, description = "The run has ended and its reader has seen everything."),
+    ),
+)]
 pub(crate) async fn events(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -48,7 +82,7 @@ pub(crate) async fn events(
         return page(&server, id, after, limit(wanted.limit)?).await;
     }
     // Deltas are listened for before the journal is read, so that none falls between.
-    let deltas = server.service.driver().deltas();
+    let deltas = server.service.driver().deltas_of(id);
     let (row, commits) = server
         .blocking(move |service| {
             let commits = service.store().watch_stream(id.into());
@@ -58,11 +92,11 @@ pub(crate) async fn events(
     if row.status.is_terminal() && after >= row.seq {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let store = server.service.store().clone();
+    let reader = Reader { store: server.service.store().clone(), id, engine: row.engine };
     let follower = Follower {
-        history: History { store, id, engine: row.engine },
+        stream: server.streams.run(reader, row.seq),
         after,
-        greeted: false,
+        pending: VecDeque::from([Events::greeting(after).into_bytes()]),
         unread: true,
         ended: false,
         commits,
@@ -73,50 +107,67 @@ pub(crate) async fn events(
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
 
-/// `{events, next_after}`: the frames after `after`, and where to go on, now or when there is more.
 async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Response, Problem> {
     let read = server.blocking(move |service: &Service| {
-        let history = History { store: service.store().clone(), id, engine: service.row(id)?.engine };
-        let mut frames = history.read(after, limit)?;
+        let reader = Reader { store: service.store().clone(), id, engine: service.row(id)?.engine };
+        let (mut frames, _) = reader.frames(after, limit)?;
         frames.truncate(limit);
         Ok(frames)
     });
     let frames = read.await?;
     let next_after = frames.last().map_or(after, |frame| frame.seq);
-    Ok(Json(json!({ "events": frames, "next_after": next_after })).into_response())
+    Ok(Json(History { events: frames, next_after }).into_response())
 }
 
 /// The frames of a run that are in the journal.
-#[derive(Clone)]
-struct History {
-    store: Arc<dyn Store>,
-    id: RunId,
-    engine: String,
+pub(crate) struct Reader {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) id: RunId,
+    pub(crate) engine: String,
 }
 
-impl History {
-    /// The frames of up to `entries` entries after the frame `after`.
-    fn read(&self, after: u64, entries: usize) -> Result<Vec<Frame>, Error> {
+impl Reader {
+    /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
+    fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
         let header = Header { run_id: self.id, engine: &self.engine };
+        let entries = self.store.read(StreamId::Run(self.id), After::Frame(after), limit)?;
         let mut frames = Vec::new();
-        for entry in self.store.read(StreamId::Run(self.id), After::Frame(after), entries)? {
-            let record = Record::of(&entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
+        for entry in &entries {
+            let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
             // The first entry may begin before.
-            frames.extend(record.frames(header, &entry).into_iter().filter(|frame| frame.seq > after));
+            frames.extend(record.frames(header, entry).into_iter().filter(|frame| frame.seq > after));
         }
-        Ok(frames)
+        Ok((frames, entries.len()))
     }
+}
+
+impl Source for Reader {
+    fn read(&self, after: u64) -> Result<Page, Error> {
+        let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
+        let upto = frames.last().map_or(after, |frame| frame.seq);
+        let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
+        Ok(Page { events, upto, is_all: entries < PAGE_ENTRIES })
+    }
+}
+
+fn rendered(frame: &Frame) -> Result<Rendered, Error> {
+    let mut events = Events::default();
+    let written = events.message(frame.seq, frame);
+    written.map_err(|error| Error::Damaged { problem: format!("frame {}: {error}", frame.seq) })?;
+    let is_last = frame.data.get("terminal").is_some();
+    Ok(Rendered { id: frame.seq, bytes: events.into_bytes(), is_last })
 }
 
 /// Somebody who reads the stream of a run.
 struct Follower {
-    history: History,
-    /// The last frame that was sent.
+    stream: Arc<Shared<Reader>>,
+    /// The last frame that was read.
     after: u64,
-    greeted: bool,
+    /// What was read and not yet sent: shared with everybody who reads the same.
+    pending: VecDeque<Bytes>,
     /// Something may be in the journal that was not read.
     unread: bool,
-    /// The terminal frame was sent.
+    /// The terminal frame was read.
     ended: bool,
     commits: watch::Receiver<u64>,
     deltas: broadcast::Receiver<Delta>,
@@ -129,18 +180,16 @@ type Next = Result<Option<(Bytes, Follower)>, Error>;
 impl Follower {
     /// What is sent next, as soon as there is something.
     async fn next(mut self) -> Next {
-        if !self.greeted {
-            self.greeted = true;
-            let greeting = Events::greeting(self.after);
-            return self.send(greeting.into_bytes());
-        }
-        while !self.ended && !self.shutdown.is_cancelled() {
+        loop {
+            if let Some(bytes) = self.pending.pop_front() {
+                return self.send(bytes);
+            }
+            if self.ended || self.shutdown.is_cancelled() {
+                return Ok(None);
+            }
             if self.unread {
-                let frames = self.read().await?;
-                if !frames.is_empty() {
-                    return self.send_frames(&frames);
-                }
-                self.unread = false;
+                self.read().await?;
+                continue;
             }
             tokio::select! {
                 () = self.shutdown.cancelled() => return Ok(None),
@@ -149,33 +198,26 @@ impl Follower {
                     Err(_) => return Ok(None),
                 },
                 delta = self.deltas.recv() => match delta {
-                    Ok(delta) if delta.run_id == self.history.id => return self.send_delta(&delta),
-                    // Of another run, or some were missed: the frame that follows has the whole text.
-                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Ok(delta) => return self.send_delta(&delta),
+                    // Some were missed: the frame that follows has the whole text.
+                    Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(None),
                 },
                 () = sleep(HEARTBEAT) => return self.send(Bytes::from_static(ALIVE)),
             }
         }
-        Ok(None)
     }
 
-    async fn read(&self) -> Result<Vec<Frame>, Error> {
-        let (history, after) = (self.history.clone(), self.after);
-        let read = tokio::task::spawn_blocking(move || history.read(after, PAGE_ENTRIES)).await;
-        read.unwrap_or_else(|error| Err(Error::Failed { doing: "be read", problem: error.to_string() }))
-    }
-
-    fn send_frames(mut self, frames: &[Frame]) -> Next {
-        let mut events = Events::default();
-        for frame in frames {
-            events
-                .message(frame.seq, frame)
-                .map_err(|error| Error::Damaged { problem: format!("frame {}: {error}", frame.seq) })?;
-            self.after = frame.seq;
-            self.ended |= frame.data.get("terminal").is_some();
+    async fn read(&mut self) -> Result<(), Error> {
+        let commit = *self.commits.borrow_and_update();
+        let page = self.stream.next(self.after, commit).await?;
+        self.unread = !page.is_all;
+        self.after = page.upto;
+        for event in page.events {
+            self.ended |= event.is_last;
+            self.pending.push_back(event.bytes);
         }
-        self.send(events.into_bytes())
+        Ok(())
     }
 
     fn send_delta(self, delta: &Delta) -> Next {

@@ -1,58 +1,84 @@
 //! What a run left in its workspace.
 
-use std::fs::File;
 use std::io::Read;
 
 use adjourn_core::RunId;
 use adjourn_runtime::Service;
-use adjourn_runtime::workspace::Workspace;
+use adjourn_runtime::workspace::{Listed, Workspace};
 use axum::Json;
-use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use futures::stream;
-use serde_json::{Value, json};
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::code::Code;
+use crate::openapi::Refuses;
 use crate::problem::Problem;
-use crate::query::{RunPath, run_id};
+use crate::query::{Names, RunPath, run_id};
+use crate::raw;
 use crate::router::Server;
 
-/// Bytes of a file that are read at once: what a reader of a file costs.
-const CHUNK_BYTES: usize = 64 * 1024;
+/// How a route about a run's folder refuses.
+const REFUSES: [Code; 4] = [Code::BadRequest, Code::UnknownRun, Code::NoWorkspace, Code::WorkspaceFailed];
 
-pub(crate) async fn list(State(server): State<Server>, RunPath(id): RunPath) -> Result<Json<Value>, Problem> {
-    let listing = server.blocking(move |service| Ok(workspace(service, id)?.files()?)).await?;
-    let files =
-        listing.files.iter().map(|file| json!({ "path": file.path.to_string_lossy(), "bytes": file.bytes }));
-    let items: Vec<_> = files.collect();
-    Ok(Json(json!({ "items": items, "next_cursor": null, "truncated": listing.truncated })))
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    let [bad, run, workspace, failed] = REFUSES;
+    OpenApiRouter::new().routes(routes!(list).refuses(&REFUSES)).routes(routes!(content).refuses(&[
+        bad,
+        run,
+        workspace,
+        Code::UnknownFile,
+        failed,
+    ]))
 }
 
-/// A file as it is. An agent wrote it, so no browser may take it for a page of this server.
+/// The files of a run.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Files {
+    items: Vec<FileView>,
+    /// Always null: the list has one page.
+    next_cursor: Option<String>,
+    /// There are more than are listed.
+    truncated: bool,
+}
+
+/// A file.
+#[derive(Serialize, ToSchema)]
+struct FileView {
+    /// Relative to the workspace.
+    path: String,
+    bytes: u64,
+}
+
+/// What a run left in its workspace.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/files", tag = "files", operation_id = "runFiles", params(RunPath),
+    responses((status = 200, body = Files, description = "Its files, by path.")),
+)]
+pub(crate) async fn list(State(server): State<Server>, RunPath(id): RunPath) -> Result<Json<Files>, Problem> {
+    let listing = server.blocking(move |service| Ok(workspace(service, id)?.files()?)).await?;
+    let file = |file: &Listed| FileView { path: file.path.to_string_lossy().into_owned(), bytes: file.bytes };
+    let items = listing.files.iter().map(file).collect();
+    Ok(Json(Files { items, next_cursor: None, truncated: listing.truncated }))
+}
+
+/// A file as it is.
+///
+/// An agent wrote it, so no browser may take it for a page of this server.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/files/{*path}", tag = "files", operation_id = "runFile",
+    params(RunPath, ("path" = String, Path, description = "Relative to the workspace.")),
+    responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream", description = "Its bytes.")),
+)]
 pub(crate) async fn content(
     State(server): State<Server>,
-    Path((id, path)): Path<(String, String)>,
+    Names((id, path)): Names<(String, String)>,
 ) -> Result<Response, Problem> {
     let id = run_id(&id)?;
     let file = server.blocking(move |service| Ok(workspace(service, id)?.result_file(&path)?)).await?;
-    let headers = [
-        (header::CONTENT_TYPE, "application/octet-stream"),
-        (header::CONTENT_DISPOSITION, "attachment"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CONTENT_SECURITY_POLICY, "sandbox"),
-    ];
-    Ok((headers, Body::from_stream(stream::try_unfold(file, chunk))).into_response())
-}
-
-async fn chunk(mut file: File) -> std::io::Result<Option<(Bytes, File)>> {
-    let read = tokio::task::spawn_blocking(move || {
-        let mut bytes = vec![0; CHUNK_BYTES];
-        let length = file.read(&mut bytes)?;
-        bytes.truncate(length);
-        Ok((length > 0).then(|| (Bytes::from(bytes), file)))
-    });
-    read.await.map_err(std::io::Error::other)?
+    Ok(raw::response(file.take(u64::MAX)))
 }
 
 fn workspace(service: &Service, id: RunId) -> Result<Workspace, Problem> {

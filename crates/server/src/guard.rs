@@ -9,12 +9,13 @@ use adjourn_runtime::config::Config;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, future};
 
 use crate::access::{Caller, admit};
+use crate::code::Code;
 use crate::limit::{RATE_DEFAULT, WriteLimit};
 use crate::problem::Problem;
 use crate::tokens::{Holder, Tokens};
@@ -107,7 +108,7 @@ const HTTP_PORT: u16 = 80;
 fn is_from_here(port: u16, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let text = |name| headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
     let mut hosts = text(header::HOST).chain(uri.authority().map(Authority::as_str)).peekable();
-    let refused = |detail| Problem::new(StatusCode::FORBIDDEN, "FOREIGN_HOST", detail);
+    let refused = |detail| Problem::new(Code::ForeignHost, detail);
     if hosts.peek().is_none() {
         return Err(refused(format!("a request names its host: it should be `localhost:{port}`")));
     }
@@ -119,7 +120,7 @@ fn is_from_here(port: u16, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem
     if let Some(foreign) = text(header::ORIGIN).find(|origin| !is_own(origin)) {
         let detail =
             format!("pages of `{foreign}` may not use this server, only those of `http://localhost:{port}`");
-        return Err(Problem::new(StatusCode::FORBIDDEN, "FOREIGN_ORIGIN", detail));
+        return Err(Problem::new(Code::ForeignOrigin, detail));
     }
     Ok(())
 }

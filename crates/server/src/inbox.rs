@@ -6,22 +6,35 @@ use adjourn_store::OpenCursor;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::code::Code;
+use crate::openapi::Refuses;
 use crate::pages::{Page, limit};
 use crate::problem::Problem;
 use crate::query::Parameters;
 use crate::router::Server;
 use crate::runs::bad_cursor;
 
-#[derive(Deserialize)]
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new().routes(routes!(list).refuses(&[Code::BadRequest]))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    /// The `next_cursor` of the page before.
     cursor: Option<String>,
+    /// Items of a page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<usize>,
 }
 
 /// A question that waits, and whose it is.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Waiting {
     run_id: RunId,
     skill: Option<String>,
@@ -30,6 +43,11 @@ pub(crate) struct Waiting {
     interaction: InteractionView,
 }
 
+/// Everything that waits for a person, the oldest first.
+#[utoipa::path(
+    get, path = "/v1/inbox", tag = "inbox", operation_id = "inbox", params(Wanted),
+    responses((status = 200, body = Page<Waiting>, description = "Questions, with the runs that ask them.")),
+)]
 pub(crate) async fn list(
     State(server): State<Server>,
     Parameters(wanted): Parameters<Wanted>,

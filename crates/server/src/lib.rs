@@ -10,7 +10,8 @@
 //! - Reading never drives anything, and a client that goes away changes nothing.
 //! - Every error is a `application/problem+json` with a stable `code`, whoever made it.
 //! - A stream is pushed by commits, never polled, and begins exactly after the event that its reader saw last.
-//! - A reader costs one page of memory, however slow it is; one that takes nothing for a while is let go.
+//! - An event is read and rendered once for all who follow. A reader costs one page of memory at most, however slow it
+//!   is; one that takes nothing for a while is let go.
 //! - Every stream ends when the server does.
 //! - A web page of another origin gets nothing, not even by a name that leads to this machine.
 //! - Where others than this machine's user can knock, a request without a token of the right role gets nothing.
@@ -18,29 +19,46 @@
 mod access;
 mod body;
 mod catalog;
+mod chronicle;
+mod code;
 mod connection;
+mod descriptors;
+mod docs;
 mod error;
 mod events;
 mod feed;
 mod files;
+mod form;
 mod guard;
 mod health;
 mod inbox;
 mod limit;
 mod listen;
+mod logs;
 mod metrics;
+mod new_run;
+mod openapi;
 mod pages;
 mod problem;
 mod query;
+mod raw;
 mod refused;
 mod replies;
+mod request_id;
 mod router;
 mod runs;
 mod serve;
+mod shared;
+mod skills;
+mod slots;
 mod sse;
+mod streams;
 pub mod tokens;
+mod uploads;
 mod webhooks;
 
+pub use code::Code;
+pub use descriptors::raise_descriptor_limit;
 pub use error::Error;
 pub use guard::Door;
 pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};

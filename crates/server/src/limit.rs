@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adjourn_runtime::config::WriteRate;
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use governor::clock::{Clock, MonotonicClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 
 use crate::access::Caller;
+use crate::code::Code;
 use crate::problem::Problem;
 
 /// What the holder of a token may write unless the configuration says otherwise: more than people and their agents ever
@@ -71,7 +72,7 @@ fn too_often(wait: Duration, rate: &WriteRate) -> Problem {
         "that is more than {} writes per second, and {} at once: nothing was changed, try again in {seconds} s",
         rate.per_second, rate.burst
     );
-    Problem::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", detail).retry_after(seconds)
+    Problem::new(Code::RateLimited, detail).retry_after(seconds)
 }
 
 #[cfg(test)]

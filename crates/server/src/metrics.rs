@@ -18,7 +18,10 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::router::Server;
 use histogram::Histogram;
@@ -52,7 +55,15 @@ impl Drop for OpenStream {
     }
 }
 
-/// `GET /metrics`.
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new().routes(routes!(metrics).refuses(&[]))
+}
+
+/// What the server counts, for Prometheus.
+#[utoipa::path(
+    get, path = "/metrics", tag = "health", operation_id = "metrics",
+    responses((status = 200, body = String, content_type = "application/openmetrics-text", description = "The metrics.")),
+)]
 pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, Problem> {
     let slots = server.service.runtime().slots().await?;
     let runs = server.blocking(|service| Ok(service.store().run_counts()?)).await?;

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::problem::Problem;
 
@@ -12,7 +13,7 @@ const LIMIT_DEFAULT: usize = 50;
 pub(crate) const LIMIT_MAX: usize = 500;
 
 /// A page of a list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Page<T> {
     items: Vec<T>,
     /// Where the next page begins; none after the last.

@@ -1,16 +1,21 @@
 //! What a client is told when it does not get what it asked for: RFC 9457.
 
 use adjourn_core::FieldError;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::Json;
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::code::Code;
+
+/// What a problem is sent as.
+pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
 
 /// An answer that is an error. On the wire `{type, title, status, detail, code, errors?}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    status: StatusCode,
-    /// Stable: what programs look at.
-    code: &'static str,
+    code: Code,
     /// For people.
     detail: String,
     errors: Vec<FieldError>,
@@ -20,31 +25,24 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            status,
-            code,
-            detail: detail.into(),
-            errors: Vec::new(),
-            retry_after_sec: None,
-            challenge: None,
-        }
+    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into(), errors: Vec::new(), retry_after_sec: None, challenge: None }
     }
 
     /// What was sent is wrong in these places.
     pub(crate) fn invalid(errors: Vec<FieldError>) -> Self {
         let named: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        Self { errors, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "INVALID", named.join("; ")) }
+        Self { errors, ..Self::new(Code::Invalid, named.join("; ")) }
     }
 
     /// There is something wrong with the address, a header or a parameter of the request.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", detail)
+        Self::new(Code::BadRequest, detail)
     }
 
     /// It is not the client's fault.
     pub(crate) fn internal(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", detail)
+        Self::new(Code::Internal, detail)
     }
 
     pub(crate) fn with_errors(self, errors: Vec<FieldError>) -> Self {
@@ -59,29 +57,42 @@ impl Problem {
     pub(crate) fn challenge(self, challenge: &'static str) -> Self {
         Self { challenge: Some(challenge), ..self }
     }
+}
 
-    fn document(&self) -> Value {
-        let mut document = json!({
-            "type": "about:blank",
-            "title": self.status.canonical_reason().unwrap_or("Error"),
-            "status": self.status.as_u16(),
-            "detail": self.detail,
-            "code": self.code,
-        });
-        if !self.errors.is_empty() {
-            let each =
-                self.errors.iter().map(|error| json!({ "path": error.path, "message": error.message }));
-            document["errors"] = each.collect();
-        }
-        document
-    }
+/// A problem on the wire.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct Document {
+    /// Always `about:blank`: the code says more.
+    #[schema(example = "about:blank")]
+    r#type: &'static str,
+    /// The name of the status.
+    #[schema(example = "Not Found")]
+    title: &'static str,
+    #[schema(example = 404)]
+    status: u16,
+    /// What is wrong, for people.
+    #[schema(example = "there is no run run_01h455vb4pex5vsknk084sn02q")]
+    detail: String,
+    code: Code,
+    /// What is wrong with the body, and where.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<FieldError>,
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let content_type = HeaderValue::from_static("application/problem+json");
-        let body = self.document().to_string();
-        let mut response = (self.status, [(header::CONTENT_TYPE, content_type)], body).into_response();
+        let status = self.code.status();
+        let document = Document {
+            r#type: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: self.detail,
+            code: self.code,
+            errors: self.errors,
+        };
+        let content_type = HeaderValue::from_static(CONTENT_TYPE);
+        let mut response = (status, [(header::CONTENT_TYPE, content_type)], Json(document)).into_response();
         if let Some(seconds) = self.retry_after_sec {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }

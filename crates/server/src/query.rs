@@ -2,10 +2,13 @@
 
 use adjourn_core::RunId;
 use axum::extract::{FromRequestParts, Path, Query};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::{IntoParams, PartialSchema};
 
+use crate::code::Code;
 use crate::problem::Problem;
 
 /// The run that an address names.
@@ -16,18 +19,34 @@ impl<S: Send + Sync> FromRequestParts<S> for RunPath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         // The id is the first of the names in every address that has one.
-        let names = Path::<Vec<(String, String)>>::from_request_parts(parts, state).await;
-        let names = names.map_err(|rejection| Problem::bad_request(rejection.body_text()))?.0;
+        let Names(names) = Names::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
         let id = names.into_iter().next().map(|(_, id)| id).unwrap_or_default();
         run_id(&id).map(Self)
     }
 }
 
+impl IntoParams for RunPath {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let id = ParameterBuilder::new().name("id").parameter_in(ParameterIn::Path).required(Required::True);
+        vec![id.description(Some("The run.")).schema(Some(RunId::schema())).build()]
+    }
+}
+
 /// The run with this id. What is no id is the id of no run.
 pub(crate) fn run_id(given: &str) -> Result<RunId, Problem> {
-    given.parse().map_err(|error: adjourn_core::BadId| {
-        Problem::new(StatusCode::NOT_FOUND, "UNKNOWN_RUN", error.to_string())
-    })
+    given.parse().map_err(|error: adjourn_core::BadId| Problem::new(Code::UnknownRun, error.to_string()))
+}
+
+/// The names in an address.
+pub(crate) struct Names<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Names<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let read = Path::from_request_parts(parts, state).await;
+        read.map(|Path(names)| Self(names)).map_err(|rejection| Problem::bad_request(rejection.body_text()))
+    }
 }
 
 /// The parameters of an address. One that is unknown is refused: a filter that is misspelt must not mean everything.

@@ -3,8 +3,8 @@
 use adjourn_core::{FieldError, Refusal, RefusalKind};
 use adjourn_runtime::workspace::WorkspaceError;
 use adjourn_runtime::{Denied, ServiceError};
-use axum::http::StatusCode;
 
+use crate::code::Code;
 use crate::problem::Problem;
 
 /// When to try again after the queue was full: about as long as a short turn takes.
@@ -19,16 +19,13 @@ impl From<ServiceError> for Problem {
         match error {
             ServiceError::Invalid(errors) => Self::invalid(errors),
             ServiceError::Skill(message) => {
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "SKILL_UNUSABLE", detail)
-                    .with_errors(vec![FieldError::new("/skill", message)])
+                Self::new(Code::SkillUnusable, detail).with_errors(vec![FieldError::new("/skill", message)])
             }
-            ServiceError::UnknownRun(_) => Self::new(StatusCode::NOT_FOUND, "UNKNOWN_RUN", detail),
-            ServiceError::NotContinuable { .. } => Self::new(StatusCode::CONFLICT, "NOT_CONTINUABLE", detail),
+            ServiceError::UnknownRun(_) => Self::new(Code::UnknownRun, detail),
+            ServiceError::NotContinuable { .. } => Self::new(Code::NotContinuable, detail),
             ServiceError::Denied(denied) => denied.into(),
             ServiceError::Store(error) => error.into(),
-            ServiceError::Workspace(_) => {
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "WORKSPACE_FAILED", detail)
-            }
+            ServiceError::Workspace(error) => error.into(),
             _ => Self::internal(detail),
         }
     }
@@ -39,8 +36,7 @@ impl From<Denied> for Problem {
         let detail = denied.to_string();
         match denied {
             Denied::Refused(refusal) => refusal.into(),
-            Denied::QueueFull { .. } => Self::new(StatusCode::TOO_MANY_REQUESTS, "QUEUE_FULL", detail)
-                .retry_after(QUEUE_RETRY_AFTER_SEC),
+            Denied::QueueFull { .. } => Self::new(Code::QueueFull, detail).retry_after(QUEUE_RETRY_AFTER_SEC),
             Denied::Failed(_) => unavailable(detail),
             _ => Self::internal(detail),
         }
@@ -49,12 +45,7 @@ impl From<Denied> for Problem {
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        let status = match refusal.kind() {
-            RefusalKind::NotFound => StatusCode::NOT_FOUND,
-            RefusalKind::Conflict => StatusCode::CONFLICT,
-            RefusalKind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
-        };
-        let problem = Self::new(status, code(&refusal), refusal.to_string());
+        let problem = Self::new(code(&refusal), refusal.to_string());
         match refusal {
             Refusal::Invalid(errors) => problem.with_errors(errors),
             Refusal::NotAnApproval { .. } => {
@@ -65,18 +56,22 @@ impl From<Refusal> for Problem {
     }
 }
 
-fn code(refusal: &Refusal) -> &'static str {
+fn code(refusal: &Refusal) -> Code {
     match refusal {
-        Refusal::UnknownRun(_) => "UNKNOWN_RUN",
-        Refusal::UnknownContract(_) => "UNKNOWN_CONTRACT",
-        Refusal::Invalid(_) | Refusal::NotAnApproval { .. } => "INVALID",
+        Refusal::UnknownRun(_) => Code::UnknownRun,
+        Refusal::UnknownContract(_) => Code::UnknownContract,
+        Refusal::Invalid(_) | Refusal::NotAnApproval { .. } => Code::Invalid,
         // To whoever answers it is the same: that question does not wait for an answer.
-        Refusal::UnknownInteraction { .. } | Refusal::NotOpen { .. } => "NOT_OPEN",
-        Refusal::KeyReused { .. } => "KEY_REUSED",
-        Refusal::Continued { .. } => "NOT_CONTINUABLE",
-        Refusal::NothingToSettle(_) => "NOTHING_TO_SETTLE",
-        Refusal::Machine(_) | Refusal::Ending => "NOT_ALLOWED_NOW",
-        _ => "CONFLICT",
+        Refusal::UnknownInteraction { .. } | Refusal::NotOpen { .. } => Code::NotOpen,
+        Refusal::KeyReused { .. } => Code::KeyReused,
+        Refusal::Continued { .. } => Code::NotContinuable,
+        Refusal::NothingToSettle(_) => Code::NothingToSettle,
+        Refusal::Machine(_) | Refusal::Ending => Code::NotAllowedNow,
+        _ => match refusal.kind() {
+            RefusalKind::NotFound => Code::UnknownRun,
+            RefusalKind::Invalid => Code::Invalid,
+            RefusalKind::Conflict => Code::Conflict,
+        },
     }
 }
 
@@ -93,14 +88,13 @@ impl From<WorkspaceError> for Problem {
     fn from(error: WorkspaceError) -> Self {
         let detail = error.to_string();
         match error {
-            WorkspaceError::Missing(_) => Self::new(StatusCode::NOT_FOUND, "NO_WORKSPACE", detail),
-            WorkspaceError::BadPath { .. } => Self::new(StatusCode::NOT_FOUND, "UNKNOWN_FILE", detail),
-            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "WORKSPACE_FAILED", detail),
+            WorkspaceError::Missing(_) => Self::new(Code::NoWorkspace, detail),
+            WorkspaceError::BadPath { .. } => Self::new(Code::UnknownFile, detail),
+            _ => Self::new(Code::WorkspaceFailed, detail),
         }
     }
 }
 
 fn unavailable(detail: String) -> Problem {
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "JOURNAL_UNAVAILABLE", detail)
-        .retry_after(JOURNAL_RETRY_AFTER_SEC)
+    Problem::new(Code::JournalUnavailable, detail).retry_after(JOURNAL_RETRY_AFTER_SEC)
 }

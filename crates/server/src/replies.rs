@@ -6,17 +6,69 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::access::Caller;
 use crate::body;
+use crate::code::Code;
+use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::query::RunPath;
 use crate::router::Server;
 
 const KEYS: [&str; 3] = ["interaction_id", "response", "action"];
 
-/// Answers a question. Whether the answer fits is for the core to say; here it only has to be one.
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new()
+        .routes(routes!(reply).refuses(&[
+            Code::BadJson,
+            Code::BadRequest,
+            Code::UnknownRun,
+            Code::BodyTooSlow,
+            Code::NotOpen,
+            Code::KeyReused,
+            Code::NotAllowedNow,
+            Code::Conflict,
+            Code::BodyTooLarge,
+            Code::UnsupportedMediaType,
+            Code::Invalid,
+        ]))
+        .routes(routes!(cancel).refuses(&[
+            Code::BadRequest,
+            Code::UnknownRun,
+            Code::NotAllowedNow,
+            Code::Conflict,
+        ]))
+}
+
+// As it is described: it is read by hand, so that everything that is wrong with it is said at once.
+/// An answer to a question.
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "interaction_id": 1, "response": "SQLite" }))]
+pub(crate) struct Answer {
+    interaction_id: InteractionId,
+    /// The answer, in the form that the question's `kind` asks for.
+    response: Option<Value>,
+    /// Of an approval. For `edit`, `response` holds the new arguments.
+    action: Option<Action>,
+}
+
+/// Answers a question.
+///
+/// An answer to an open question is never refused for its timing: one that comes while the run is queued or running is
+/// kept, and taken up when the turn ends.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/reply", tag = "runs", operation_id = "replyToRun",
+    params(RunPath, ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "The same key with the same answer is one answer.")),
+    request_body = Answer,
+    responses((status = 202, body = RunView, description = "The answer is durable. The run as it is now.")),
+)]
 pub(crate) async fn reply(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -30,7 +82,14 @@ pub(crate) async fn reply(
     Ok((StatusCode::ACCEPTED, Json(RunView::of(&run))))
 }
 
-/// Cancels a run: 202, and 200 where that changed nothing because it was canceled long ago.
+/// Cancels a run. It ends when its processes are gone.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancelRun", params(RunPath),
+    responses(
+        (status = 202, body = RunView, description = "It is canceled, or ends as soon as its processes have."),
+        (status = 200, body = RunView, description = "It was canceled before."),
+    ),
+)]
 pub(crate) async fn cancel(
     State(server): State<Server>,
     RunPath(id): RunPath,

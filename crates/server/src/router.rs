@@ -3,16 +3,21 @@
 use adjourn_runtime::Service;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::http::{Method, Uri};
+use axum::middleware::{from_fn, from_fn_with_state};
 use tokio_util::sync::CancellationToken;
+use utoipa_axum::router::OpenApiRouter;
 
 use crate::body::BODY_BYTES_MAX;
+use crate::code::Code;
 use crate::guard::{Door, Gate, guard};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
-use crate::{catalog, events, feed, files, health, inbox, replies, runs};
+use crate::streams::Streams;
+use crate::{
+    catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, request_id, runs, skills,
+    slots,
+};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -21,33 +26,26 @@ pub struct Server {
     /// Ends every stream: an open one would keep the server from ending.
     pub(crate) shutdown: CancellationToken,
     pub(crate) metrics: Metrics,
+    pub(crate) streams: Streams,
 }
 
 impl Server {
     /// A server of `service` whose streams end with `shutdown`.
     pub fn new(service: Service, shutdown: CancellationToken) -> Self {
-        Self { service, shutdown, metrics: Metrics::default() }
+        Self { service, shutdown, metrics: Metrics::default(), streams: Streams::default() }
     }
 
     /// All routes, for clients that come by `door`.
     pub fn router(self, door: Door) -> Router {
-        Router::new()
-            .merge(runs())
-            .route("/v1/events", get(feed::events))
-            .route("/v1/inbox", get(inbox::list))
-            .route("/v1/skills", get(catalog::skills))
-            .route("/v1/engines", get(catalog::engines))
-            .route("/v1/statecharts", get(catalog::statecharts))
-            .route("/v1/statecharts/{name}", get(catalog::statechart))
-            .route("/v1/slots", get(catalog::slots))
-            .route("/healthz", get(health::healthz))
-            .route("/readyz", get(health::readyz))
-            .route("/metrics", get(metrics::metrics))
+        let (routes, document) = documented().split_for_parts();
+        routes
+            .merge(docs::routes(&openapi::finished(document)))
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
             .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
             .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
+            .layer(from_fn(request_id::identify))
             .with_state(self)
     }
 
@@ -62,25 +60,28 @@ impl Server {
     }
 }
 
-fn runs() -> Router<Server> {
-    Router::new()
-        .route("/v1/runs", get(runs::list).post(runs::create))
-        .route("/v1/runs/{id}", get(runs::show))
-        .route("/v1/runs/{id}/result", get(runs::result))
-        .route("/v1/runs/{id}/interactions", get(runs::interactions))
-        .route("/v1/runs/{id}/contracts", get(runs::contracts))
-        .route("/v1/runs/{id}/files", get(files::list))
-        .route("/v1/runs/{id}/files/{*path}", get(files::content))
-        .route("/v1/runs/{id}/events", get(events::events))
-        .route("/v1/runs/{id}/reply", post(replies::reply))
-        .route("/v1/runs/{id}/cancel", post(replies::cancel))
+/// The routes that the document describes.
+pub(crate) fn documented() -> OpenApiRouter<Server> {
+    OpenApiRouter::with_openapi(openapi::document())
+        .merge(runs::routes())
+        .merge(replies::routes())
+        .merge(events::routes())
+        .merge(files::routes())
+        .merge(logs::routes())
+        .merge(inbox::routes())
+        .merge(feed::routes())
+        .merge(skills::routes())
+        .merge(catalog::routes())
+        .merge(slots::routes())
+        .merge(health::routes())
+        .merge(metrics::routes())
 }
 
 async fn no_such_route(uri: Uri) -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "UNKNOWN_ROUTE", format!("there is nothing at `{}`", uri.path()))
+    Problem::new(Code::UnknownRoute, format!("there is nothing at `{}`", uri.path()))
 }
 
 async fn no_such_method(method: Method, uri: Uri) -> Problem {
     let detail = format!("`{}` does not take {method}: the header `allow` says what it takes", uri.path());
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail)
+    Problem::new(Code::MethodNotAllowed, detail)
 }

@@ -1,6 +1,8 @@
 //! Runs: created, listed, looked at.
 
-use adjourn_core::{ContractView, InteractionView, Run, RunRow, RunStatus, RunView};
+use adjourn_core::{
+    ContractView, InteractionView, Run, RunError, RunId, RunRow, RunStatus, RunView, Warning,
+};
 use adjourn_runtime::request::RunRequest;
 use adjourn_store::RunFilter;
 use axum::Json;
@@ -8,17 +10,47 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::body;
+use crate::code::Code;
+use crate::new_run::{NewRun, NewRunForm};
+use crate::openapi::Refuses;
 use crate::pages::{Page, limit};
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath, run_id};
 use crate::router::Server;
+use crate::uploads::Sent;
+
+pub(crate) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new()
+        .routes(routes!(create).refuses(&[
+            Code::BadJson,
+            Code::BadForm,
+            Code::BadRequest,
+            Code::BodyTooSlow,
+            Code::KeyReused,
+            Code::NotContinuable,
+            Code::BodyTooLarge,
+            Code::UnsupportedMediaType,
+            Code::Invalid,
+            Code::SkillUnusable,
+            Code::QueueFull,
+            Code::WorkspaceFailed,
+        ]))
+        .routes(routes!(list).refuses(&[Code::BadRequest]))
+        .routes(routes!(show).refuses(&[Code::BadRequest, Code::UnknownRun]))
+        .routes(routes!(result).refuses(&[Code::BadRequest, Code::UnknownRun, Code::NotFinished]))
+        .routes(routes!(interactions).refuses(&[Code::BadRequest, Code::UnknownRun]))
+        .routes(routes!(contracts).refuses(&[Code::BadRequest, Code::UnknownRun]))
+}
 
 /// A run that was created.
-#[derive(Serialize)]
-struct CreatedView {
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CreatedView {
     #[serde(flatten)]
     run: RunView,
     /// What the asker should know.
@@ -30,30 +62,50 @@ struct CreatedView {
 ///
 /// With an idempotency key that created one before, the answer is the same 201, with the run as it is now: whoever
 /// sends a request again did not get the first answer, and should not need to know.
+#[utoipa::path(
+    post, path = "/v1/runs", tag = "runs", operation_id = "createRun",
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "The same key with the same request gives the same run.")),
+    request_body(content((NewRun = "application/json"), (NewRunForm = "multipart/form-data"))),
+    responses((status = 201, body = CreatedView, description = "The run.",
+        headers(("location" = String, description = "Where the run is.")))),
+)]
 pub(crate) async fn create(
     State(server): State<Server>,
     headers: HeaderMap,
-    body::Json(document): body::Json,
+    Sent { document, files }: Sent,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let request = RunRequest::read(&document).map_err(Problem::invalid)?;
+    let mut request = RunRequest::read(&document).map_err(Problem::invalid)?;
+    request.files = files.as_ref().map(|files| files.uploads().to_vec()).unwrap_or_default();
     let service = server.service.clone();
     // A task of its own: a client that goes away must not stop halfway what makes the run's folder.
-    let creating = tokio::spawn(async move { service.create(request, key, None).await });
+    let creating = tokio::spawn(async move {
+        let created = service.create(request, key, None).await;
+        drop(files);
+        created
+    });
     let created = creating.await.map_err(|_| Problem::internal("creating the run stopped halfway"))??;
     let location = format!("/v1/runs/{}", created.run.id());
     let view = CreatedView { run: RunView::of(&created.run), notice: created.notice };
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    #[param(inline)]
     status: Option<RunStatus>,
+    /// The name of a skill.
     skill: Option<String>,
     /// `name=value`.
+    #[param(pattern = "=", example = "team=billing")]
     label: Option<String>,
+    /// The `next_cursor` of the page before.
     cursor: Option<String>,
+    /// Items of a page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<usize>,
 }
 
@@ -76,6 +128,11 @@ pub(crate) fn bad_cursor() -> Problem {
     Problem::bad_request("`cursor` should be the `next_cursor` of the page before")
 }
 
+/// Runs, the newest first.
+#[utoipa::path(
+    get, path = "/v1/runs", tag = "runs", operation_id = "listRuns", params(Wanted),
+    responses((status = 200, body = Page<RunRow>, description = "A page of runs.")),
+)]
 pub(crate) async fn list(
     State(server): State<Server>,
     Parameters(wanted): Parameters<Wanted>,
@@ -85,6 +142,11 @@ pub(crate) async fn list(
     Ok(Json(Page::cut(rows, limit, |row| row.run_id.to_string())))
 }
 
+/// A run.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}", tag = "runs", operation_id = "showRun", params(RunPath),
+    responses((status = 200, body = RunView, description = "The run as it is now.")),
+)]
 pub(crate) async fn show(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -93,21 +155,45 @@ pub(crate) async fn show(
     Ok(Json(RunView::of(&run)))
 }
 
+/// How a run ended.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ResultView {
+    run_id: RunId,
+    status: RunStatus,
+    /// What came of it.
+    result: Option<Value>,
+    error: Option<RunError>,
+    warnings: Vec<Warning>,
+}
+
 /// How a run ended, and what came of it.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/result", tag = "runs", operation_id = "runResult", params(RunPath),
+    responses((status = 200, body = ResultView, description = "The result, of a run that has ended.")),
+)]
 pub(crate) async fn result(
     State(server): State<Server>,
     RunPath(id): RunPath,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<ResultView>, Problem> {
     let run = server.blocking(move |service| Ok(service.run(id)?)).await?;
     if !run.status().is_terminal() {
         let detail = format!("{id} is {}: it has a result when it has ended", run.status());
-        return Err(Problem::new(StatusCode::CONFLICT, "NOT_FINISHED", detail));
+        return Err(Problem::new(Code::NotFinished, detail));
     }
-    Ok(Json(json!({
-        "run_id": id, "status": run.status(), "result": run.result(), "error": run.error(), "warnings": run.warnings(),
-    })))
+    Ok(Json(ResultView {
+        run_id: id,
+        status: run.status(),
+        result: run.result().cloned(),
+        error: run.error().cloned(),
+        warnings: run.warnings().to_vec(),
+    }))
 }
 
+/// The questions of a run, and how each was resolved.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/interactions", tag = "runs", operation_id = "runInteractions", params(RunPath),
+    responses((status = 200, body = Page<InteractionView>, description = "All of them, the oldest first.")),
+)]
 pub(crate) async fn interactions(
     State(server): State<Server>,
     RunPath(id): RunPath,
@@ -118,6 +204,11 @@ pub(crate) async fn interactions(
     ))
 }
 
+/// The effects of a run, and what became of each.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/contracts", tag = "runs", operation_id = "runContracts", params(RunPath),
+    responses((status = 200, body = Page<ContractView>, description = "All of them, the oldest first.")),
+)]
 pub(crate) async fn contracts(
     State(server): State<Server>,
     RunPath(id): RunPath,

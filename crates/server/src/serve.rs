@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use axum::serve::Listener;
+use axum::serve::{Listener, ListenerExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::connection::Bounded;
+use crate::chronicle;
+use crate::connection::{Bounded, Limits};
+use crate::descriptors::raise_descriptor_limit;
 use crate::error::Error;
 use crate::guard::Door;
 use crate::listen::{self, Listeners};
@@ -66,11 +68,15 @@ pub async fn run(
 /// Serves `service` until `shutdown`, and then lets requests finish that do so soon.
 pub async fn serve(service: Service, listeners: Listeners, shutdown: CancellationToken) -> Result<(), Error> {
     let Listeners { tcp, door, socket, socket_file, .. } = listeners;
+    let limits = Limits::of(raise_descriptor_limit()?);
+    // A frame is sent when it is there, not when more are.
+    let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
+    let telling = tokio::spawn(chronicle::follow(service.store().clone(), None, shutdown.clone()));
     let server = Server::new(service, shutdown.clone());
     let doors = async {
         tokio::try_join!(
-            open(Bounded::new(tcp), server.clone(), door),
-            open(Bounded::new(socket), server, Door::Socket),
+            open(Bounded::new(tcp, limits.port), server.clone(), door),
+            open(Bounded::new(socket, limits.socket), server, Door::Socket),
         )
     };
     let late = async {
@@ -83,6 +89,8 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     };
     // One door that fails takes the other with it, and the streams too.
     shutdown.cancel();
+    // What is told from here on nobody reads; what was committed before is told.
+    let _ = tokio::time::timeout(GRACE, telling).await;
     drop(socket_file);
     Ok(served?)
 }

@@ -1,6 +1,12 @@
 //! `adjourn bench`: runs that pause once, with an engine that costs nothing: what is left is Adjourn.
 
+mod audience;
+mod connection;
 mod figures;
+mod http;
+mod news;
+mod percentiles;
+mod scrape;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,35 +23,96 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use self::audience::Audience;
+use self::connection::Address;
 use self::figures::{Figures, Measured};
+use self::http::Load;
+use self::percentiles::Percentiles;
 
 /// Measure how many runs that pause once this machine can take
 ///
 /// Each run is created, works one turn, asks, is answered at once, works a second turn and ends. The engine is part of
 /// the program and does nothing; everything else is real: the journal on disk, the queue, the slots, the stream.
+///
+/// With `--server`, the same over HTTP against a server that is running: its clients learn what became of their runs from
+/// one stream of all events. The engine is `replay`, and the skill has to be one that the server knows, with a recording
+/// that asks once; `crates/cli/bench/pause` is one. With `--subscribers`, what is measured is how soon many subscribers of
+/// event streams see what happens; its skill is `crates/cli/bench/talk`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// How many runs
-    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
-    runs: u64,
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
     /// How many at the same time
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..))]
     concurrency: u64,
+    /// The server to measure, like http://127.0.0.1:7717
+    #[arg(long, value_name = "URL")]
+    server: Option<Address>,
+    /// The skill that the server runs
+    #[arg(long, requires = "server")]
+    skill: Option<String>,
+    /// How many subscribers; one in 50 follows all runs, the others one each
+    #[arg(long, requires = "server", value_parser = clap::value_parser!(u64).range(1..))]
+    subscribers: Option<u64>,
+    /// With subscribers: how many state changes there are in a second
+    #[arg(long, requires = "subscribers", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    changes_per_second: u64,
+    /// With subscribers: for how long
+    #[arg(long, requires = "subscribers", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
 }
 
+/// How many runs there are unless it is said: enough for the figures to stand still.
+const RUNS_DEFAULT: u64 = 20_000;
+
+/// How many runs subscribers follow unless it is said.
+const RUNS_FOLLOWED_DEFAULT: u64 = 500;
+
 pub(crate) fn run(options: &Options, as_json: bool) -> Result<()> {
-    let dir = tempfile::Builder::new()
-        .prefix("adjourn-bench")
-        .tempdir_in(".")
-        .context("cannot make a folder for the benchmark here")?;
     let tasks = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let figures = tasks.block_on(measure(options, dir.path()))?;
-    if as_json {
-        println!("{}", figures.to_json());
-    } else {
-        println!("{figures}");
+    match (&options.server, options.subscribers) {
+        (Some(address), Some(subscribers)) => {
+            adjourn_server::raise_descriptor_limit()?;
+            let audience = Audience {
+                address: address.clone(),
+                skill: options.skill.clone().unwrap_or_else(|| "talk".to_owned()),
+                subscribers,
+                runs: options.runs.unwrap_or(RUNS_FOLLOWED_DEFAULT),
+                changes_per_second: options.changes_per_second,
+                seconds: options.seconds,
+            };
+            let figures = tasks.block_on(audience.measure())?;
+            print(as_json, &figures.to_json(), &figures);
+        }
+        (Some(address), None) => {
+            let load = Load {
+                address: address.clone(),
+                skill: options.skill.clone().unwrap_or_else(|| "pause".to_owned()),
+                runs: options.runs.unwrap_or(RUNS_DEFAULT),
+                clients: options.concurrency,
+            };
+            let figures = tasks.block_on(load.measure())?;
+            print(as_json, &figures.to_json(), &figures);
+        }
+        (None, _) => {
+            let dir = tempfile::Builder::new()
+                .prefix("adjourn-bench")
+                .tempdir_in(".")
+                .context("cannot make a folder for the benchmark here")?;
+            let figures = tasks.block_on(measure(options, dir.path()))?;
+            print(as_json, &figures.to_json(), &figures);
+        }
     }
     Ok(())
+}
+
+fn print(as_json: bool, json: &serde_json::Value, text: &impl std::fmt::Display) {
+    if as_json {
+        println!("{json}");
+    } else {
+        println!("{text}");
+    }
 }
 
 async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
@@ -57,11 +124,12 @@ async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
         Runtime::start(store.clone(), slots, Wanted::default(), Arc::new(SystemClock), |weak| {
             Driver::new(weak, desk, handle)
         })?;
+    let runs = options.runs.unwrap_or(RUNS_DEFAULT);
     let next = Arc::new(AtomicU64::new(0));
     let started = Instant::now();
     let mut clients = JoinSet::new();
-    for _ in 0..options.concurrency.min(options.runs) {
-        clients.spawn(client(runtime.clone(), next.clone(), options.runs));
+    for _ in 0..options.concurrency.min(runs) {
+        clients.spawn(client(runtime.clone(), next.clone(), runs));
     }
     let mut replies = Vec::new();
     while let Some(client) = clients.join_next().await {
@@ -73,7 +141,8 @@ async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
     drop(runtime);
     tokio::task::spawn_blocking(move || threads.join()).await?;
     drop(store);
-    Figures::new(Measured { runs: options.runs, took, replies, commits, events }, dir)
+    let replies = Percentiles::new(replies);
+    Figures::new(Measured { runs, took, replies, commits, events }, dir)
 }
 
 /// Takes one run after the other through its life. Gives back how long each took from its reply to its end.

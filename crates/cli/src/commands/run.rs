@@ -5,7 +5,7 @@ mod complaint;
 use std::path::PathBuf;
 
 use adjourn_core::{ExecutionMode, Profile};
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::request::{RunRequest, SkillRef};
 use adjourn_runtime::workspace::Upload;
 use anyhow::bail;
 use clap::Args;
@@ -133,7 +133,7 @@ impl RunCommand {
         let files = pairs("--file", &self.files)?
             .map(|(name, path)| Upload { name: name.to_owned(), from: PathBuf::from(path) });
         Ok(RunRequest {
-            skill: self.skill.clone(),
+            skill: self.skill.as_deref().map(SkillRef::typed),
             prompt: self.prompt.clone(),
             engine: self.engine.clone(),
             execution_mode: self.mode.map(|mode| mode.to_string()),

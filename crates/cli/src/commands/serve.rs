@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::data::Global;
 use crate::exit::Exit;
+use crate::logs::{self, LogFormat};
 
 /// Own the data directory and serve it over HTTP, until it is told to stop
 ///
@@ -20,6 +21,9 @@ pub(crate) struct Serve {
     /// The address to listen on; one that other machines can reach needs --tokens
     #[arg(long, value_name = "ADDR", default_value_t = LISTEN_DEFAULT)]
     listen: SocketAddr,
+    /// How a line of the log on stderr looks; $ADJOURN_LOG says what is logged, `info` unless it does
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
 
     /// A file of tokens: whoever comes by the address needs one then. `adjourn token` makes them
     #[arg(long, value_name = "FILE", env = "ADJOURN_TOKENS")]
@@ -28,6 +32,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        logs::begin(self.log_format)?;
         let options = Options {
             data_dir: global.data.clone(),
             config: global.config()?,
@@ -48,7 +53,11 @@ impl Serve {
             }
         });
         adjourn_server::run(options, shutdown, |address| {
-            anstream::eprintln!("listening on http://{address}");
+            match self.log_format {
+                // Whoever starts it wants to know this, whatever is logged.
+                LogFormat::Text => anstream::eprintln!("listening on http://{address}"),
+                LogFormat::Json => tracing::info!("listening on http://{address}"),
+            }
         })
         .await?;
         Ok(Exit::Done)

@@ -3,9 +3,11 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod bench;
 mod cancel;
 mod engines;
 mod listing;
+mod logs;
 mod owner;
 mod prune;
 mod reply;

@@ -171,7 +171,7 @@ impl Known {
 }
 
 /// The key under which a request to create a run is known.
-pub(crate) fn create_key(key: &str) -> ClaimKey {
+pub fn create_key(key: &str) -> ClaimKey {
     ClaimKey { scope: "create".to_owned(), key: key.to_owned() }
 }
 

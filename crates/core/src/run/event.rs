@@ -226,6 +226,7 @@ pub enum Observation {
 
 /// Tokens and money.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Usage {
     /// Tokens read.
     pub input_tokens: u64,
@@ -257,6 +258,7 @@ named! {
 
 /// Bytes in the raw output of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RawRef {
     /// The attempt.
     pub attempt: u32,

@@ -16,7 +16,7 @@ use adjourn_core::{By, Run, RunId, RunStatus, StreamId};
 use adjourn_engine::secrets::Secret;
 use adjourn_engine::supervisor::{self, Supervisor};
 use adjourn_runtime::config::{Config, EngineConfig, How};
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::request::{RunRequest, SkillRef};
 use adjourn_runtime::{ReplyRequest, Service, SystemClock};
 use adjourn_testkit::agents;
 use adjourn_testkit::model::{ModelServer, Outcome};
@@ -67,7 +67,7 @@ async fn record(name: &str) -> Result<PathBuf> {
     let (service, threads) =
         Service::open_with(&data, config, Supervisor::current_exe()?, Arc::new(SystemClock))?;
     let request = RunRequest {
-        skill: Some(skill.display().to_string()),
+        skill: Some(SkillRef::At(skill.clone())),
         engine: Some(play.engine.clone()),
         input: play::example_input(&skill)?,
         workspace,

@@ -6,7 +6,7 @@ use adjourn_core::{ExecutionMode, FieldError, Profile, ResumesBy, RunSpec, Stric
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Checked, INPUT_BYTES_MAX, LABELS_MAX, PROMPT_BYTES_MAX, RunRequest, Surroundings};
+use super::{Checked, INPUT_BYTES_MAX, LABELS_MAX, PROMPT_BYTES_MAX, RunRequest, SkillRef, Surroundings};
 use crate::config::Config;
 use crate::skill::Skill;
 use crate::workspace::{Upload, Workspace};
@@ -181,7 +181,7 @@ fn limits_are_named() {
 #[test]
 fn the_engine_is_the_first_of_the_skill_that_is_installed() {
     let (folder, skill) = skill(&json!({"engines": ["gemini", "codex", "claude"]}), &[]);
-    let request = || RunRequest { skill: Some("demo".to_owned()), ..RunRequest::default() };
+    let request = || RunRequest { skill: Some(SkillRef::Named("demo".to_owned())), ..RunRequest::default() };
     let engine = |skill: &Skill, installed: &[&str]| {
         check_on("", request(), Some(skill), installed).map(|checked| (checked.spec.engine, checked.notice))
     };

@@ -26,6 +26,14 @@ pub enum WorkspaceError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A file that comes with a request cannot be had: not there, not a file, too long.
+    #[error("`{name}` cannot be copied: {source}")]
+    BadUpload {
+        /// Its name in the request.
+        name: String,
+        /// Why not.
+        source: io::Error,
+    },
     /// The disk says no.
     #[error("{what} failed: {source}")]
     Io {
@@ -40,4 +48,16 @@ pub enum WorkspaceError {
 pub(super) fn doing(what: impl Into<String>) -> impl FnOnce(io::Error) -> WorkspaceError {
     let what = what.into();
     move |source| WorkspaceError::Io { what, source }
+}
+
+/// Whose fault it is that a file that comes with a request was not copied.
+pub(super) fn uploading(name: &str, source: io::Error) -> WorkspaceError {
+    match source.kind() {
+        io::ErrorKind::NotFound
+        | io::ErrorKind::PermissionDenied
+        | io::ErrorKind::InvalidInput
+        | io::ErrorKind::FileTooLarge
+        | io::ErrorKind::NotADirectory => WorkspaceError::BadUpload { name: name.to_owned(), source },
+        _ => WorkspaceError::Io { what: format!("copying `{name}`"), source },
+    }
 }

@@ -44,9 +44,10 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Removes what a crash left: incomplete folders, removals that were not finished, and folders whose run is not
+    /// Removes what a crash left: uploads, incomplete folders, removals that were not finished, and folders whose run is not
     /// known. Call it before any run is created. Returns how many there were.
     pub fn sweep(&self, is_known: impl Fn(RunId) -> bool) -> Result<usize, WorkspaceError> {
+        self.sweep_incoming()?;
         let entries = match fs::read_dir(&self.runs) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),

@@ -8,7 +8,7 @@ use adjourn_core::fcmp::Frame;
 use adjourn_core::{ErrorCode, FrameType, RunStatus};
 use adjourn_engine::secrets::Secret;
 use adjourn_runtime::config::{Config, EngineConfig, How};
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::request::{RunRequest, SkillRef};
 use adjourn_testkit::agents;
 use adjourn_testkit::model::{Fault, ModelServer, Outcome, Reply, Script};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ impl Props {
 
     pub(crate) fn request(&self) -> RunRequest {
         RunRequest {
-            skill: Some(self.skill().display().to_string()),
+            skill: Some(SkillRef::At(self.skill())),
             engine: Some(self.agent.clone()),
             ..RunRequest::default()
         }

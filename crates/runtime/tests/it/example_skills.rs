@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use adjourn_core::{QuestionKind, Run, RunStatus};
 use adjourn_runtime::config::Config;
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::request::{RunRequest, SkillRef};
 use adjourn_runtime::skill::{self, Skill};
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ async fn play(skill: &str, config: Config, engine: &str) -> Run {
     let stage = Stage::open(data.path(), config);
     let play = json(repository(&format!("xtask/recordings/{skill}.json"))).unwrap();
     let request = RunRequest {
-        skill: Some(folder(skill).display().to_string()),
+        skill: Some(SkillRef::At(folder(skill))),
         engine: Some(engine.to_owned()),
         input: json(folder(skill).join("assets/example.input.json")).unwrap_or_default(),
         ..RunRequest::default()

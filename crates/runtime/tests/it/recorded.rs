@@ -5,7 +5,7 @@ use std::path::Path;
 
 use adjourn_core::RunStatus;
 use adjourn_runtime::config::Config;
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::request::{RunRequest, SkillRef};
 use serde_json::{Value, json};
 
 use crate::skill_stage::{Stage, repository};
@@ -18,7 +18,7 @@ async fn a_run_that_is_answered_after_a_restart_is_recorded_on() {
     let text = format!("[engines.tape]\nkind = \"replay\"\nrecording = {:?}\n", played.display().to_string());
     let config = Config::parse(Path::new("adjourn.toml"), &text, &Default::default()).unwrap();
     let request = RunRequest {
-        skill: Some(repository("skills/release-notes").display().to_string()),
+        skill: Some(SkillRef::At(repository("skills/release-notes"))),
         engine: Some("tape".to_owned()),
         ..RunRequest::default()
     };

@@ -22,14 +22,14 @@ pub(super) struct Receiver {
 }
 
 /// What came of telling it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     /// It has heard.
     Heard,
     /// It says that it does not want to hear this, ever.
     Unwanted,
-    /// It was not there, or not well, or somebody else answered.
-    Failed,
+    /// It was not there, or not well, or somebody else answered: what was the matter.
+    Failed(String),
 }
 
 impl Receiver {
@@ -61,7 +61,9 @@ impl Receiver {
         match request.body(notice.body.clone()).send().await.map(|response| response.status()) {
             Ok(status) if status.is_success() => Answer::Heard,
             Ok(StatusCode::GONE) => Answer::Unwanted,
-            Ok(_) | Err(_) => Answer::Failed,
+            Ok(status) => Answer::Failed(format!("it answered {status}")),
+            // Without the address: it may carry a password.
+            Err(error) => Answer::Failed(error.without_url().to_string()),
         }
     }
 }

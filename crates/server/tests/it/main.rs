@@ -5,10 +5,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod client;
+mod creating;
+mod described;
 mod doors;
+mod logs;
 mod metrics;
 mod requests;
 mod runs;
 mod stage;
 mod streams;
 mod tokens;
+mod uploads;

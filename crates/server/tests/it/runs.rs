@@ -69,7 +69,11 @@ async fn pages_hold_every_run_once() {
     created.reverse();
     assert_eq!(listed, created);
     let slots = stage.get("/v1/slots").await.is(200);
-    assert_eq!((&slots["total"], &slots["queued"]["total"]), (&json!(1), &json!(4)));
+    let scripted = json!({ "total": null, "held": 1, "free": null, "queued": 4 });
+    let expected = json!({
+        "total": 1, "held": 1, "free": 0, "queued": 4, "queue_max": 10_000, "engine": { "scripted": scripted },
+    });
+    assert_eq!(slots, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -112,6 +112,11 @@ impl Stage {
         within(tokio::task::spawn_blocking(|| threads.join())).await.unwrap();
     }
 
+    /// Where everything is.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }

@@ -7,12 +7,14 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use super::percentiles::Percentiles;
+
 /// What was measured while it went on.
 pub(super) struct Measured {
     pub(super) runs: u64,
     pub(super) took: Duration,
     /// From reply to end.
-    pub(super) replies: Vec<Duration>,
+    pub(super) replies: Percentiles,
     pub(super) commits: u64,
     pub(super) events: u64,
 }
@@ -25,16 +27,9 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    pub(super) fn new(mut measured: Measured, dir: &Path) -> Result<Self> {
-        measured.replies.sort_unstable();
+    pub(super) fn new(measured: Measured, dir: &Path) -> Result<Self> {
         let disk_bytes = std::fs::metadata(dir.join("adjourn.db"))?.len();
         Ok(Self { measured, rss_bytes: peak_rss_bytes(), disk_bytes })
-    }
-
-    fn percentile(&self, percent: usize) -> Duration {
-        let index =
-            (self.measured.replies.len() * percent / 100).min(self.measured.replies.len().saturating_sub(1));
-        self.measured.replies.get(index).copied().unwrap_or_default()
     }
 
     fn per_second(&self) -> f64 {
@@ -49,8 +44,8 @@ impl Figures {
         json!({
             "runs": self.measured.runs,
             "runs_per_second": self.per_second(),
-            "reply_to_done_p50_us": u64::try_from(self.percentile(50).as_micros()).unwrap_or(u64::MAX),
-            "reply_to_done_p99_us": u64::try_from(self.percentile(99).as_micros()).unwrap_or(u64::MAX),
+            "reply_to_done_p50_us": u64::try_from(self.measured.replies.at(50).as_micros()).unwrap_or(u64::MAX),
+            "reply_to_done_p99_us": u64::try_from(self.measured.replies.at(99).as_micros()).unwrap_or(u64::MAX),
             "events_per_run": self.measured.events / self.measured.runs,
             "commits_per_run": self.commits_per_run(),
             "peak_rss_bytes": self.rss_bytes,
@@ -63,8 +58,8 @@ impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} runs that paused once in {:.2?}", self.measured.runs, self.measured.took)?;
         writeln!(f, "  runs per second    {:>10.0}", self.per_second())?;
-        writeln!(f, "  reply to done p50  {:>10.1?}", self.percentile(50))?;
-        writeln!(f, "  reply to done p99  {:>10.1?}", self.percentile(99))?;
+        writeln!(f, "  reply to done p50  {:>10.1?}", self.measured.replies.at(50))?;
+        writeln!(f, "  reply to done p99  {:>10.1?}", self.measured.replies.at(99))?;
         writeln!(f, "  commits per run    {:>10.3}   each is one sync", self.commits_per_run())?;
         writeln!(f, "  peak memory        {:>7} MB", self.rss_bytes / 1_000_000)?;
         write!(f, "  disk per run       {:>6} bytes", self.disk_bytes / self.measured.runs)

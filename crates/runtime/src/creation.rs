@@ -1,0 +1,246 @@
+//! How a run comes to be: all of it is checked and made ready before the fact that it exists is committed.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use adjourn_core::{
+    Command, Continued, Create, FieldError, Refusal, ReplyKey, Run, RunId, RunSpec, canonical, create_key,
+};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::desk::Asked;
+use crate::folder;
+use crate::kernel::Denied;
+use crate::request::{Checked, RunRequest, SkillRef, Surroundings, pointer};
+use crate::service::{Created, Service, ServiceError, hex, sha256};
+use crate::shelf::Shelved;
+use crate::skill;
+use crate::workspace::{NewWorkspace, Place, UPLOAD_BYTES_MAX, Upload, WorkspaceError};
+
+/// Bytes of a file that are read at once to tell it from another.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// What a request comes to.
+enum Prepared {
+    /// The run that the same key created before.
+    Before(Arc<Run>),
+    /// A run that only has to be committed.
+    New(Box<Draft>),
+}
+
+struct Draft {
+    run_id: RunId,
+    create: Create,
+    notice: Option<String>,
+}
+
+impl Service {
+    /// Creates a run, or finds the one that the same key created before.
+    pub async fn create(
+        &self,
+        request: RunRequest,
+        key: Option<String>,
+        record: Option<PathBuf>,
+    ) -> Result<Created, ServiceError> {
+        let prepared = self.off_thread(move |service| service.prepare(request, key, record)).await?;
+        let Draft { run_id, create, notice } = match prepared {
+            Prepared::Before(run) => return Ok(Created { run, notice: None }),
+            Prepared::New(draft) => *draft,
+        };
+        match self.runtime().ask(run_id, Command::Create(create)).await {
+            Ok(accepted) if accepted.run.id() == run_id => Ok(Created { run: accepted.run, notice }),
+            other => {
+                // Nothing was created: what was made for it goes. If that fails, the next start sweeps it.
+                self.off_thread(move |service| {
+                    let _ = service.desk().workspaces().remove(run_id);
+                    service.desk().forget_recorder(run_id);
+                    Ok(())
+                })
+                .await?;
+                Ok(Created { run: other?.run, notice: None })
+            }
+        }
+    }
+
+    /// Does what waits for the disk where it keeps nobody else waiting.
+    async fn off_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, ServiceError> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        let service = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&service)).await;
+        done.unwrap_or_else(|_| Err(ServiceError::Internal("making the run stopped halfway".to_owned())))
+    }
+
+    fn prepare(
+        &self,
+        request: RunRequest,
+        key: Option<String>,
+        record: Option<PathBuf>,
+    ) -> Result<Prepared, ServiceError> {
+        let key = match key {
+            Some(key) => Some(ReplyKey { key, digest: digest(&request)? }),
+            None => None,
+        };
+        // First of all: whoever asks again gets the same run, also when its skill is gone meanwhile.
+        if let Some(run) = key.as_ref().map(|key| self.created_before(key)).transpose()?.flatten() {
+            return Ok(Prepared::Before(Arc::new(run)));
+        }
+        let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
+        let shelved = self.skill_of(&request)?;
+        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
+        let place = match (&request.workspace, request.continues) {
+            (Some(folder), _) => Place::User(folder.clone()),
+            (None, Some(earlier)) => Place::Of(earlier),
+            (None, None) => Place::Own,
+        };
+        let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
+        let plan = self.desk().workspaces().plan(run_id, skill.map(|skill| skill.name.as_str()), &place);
+        let plan = plan.map_err(refused)?;
+        let is_installed = |name: &str| self.desk().is_installed(name);
+        let known = Surroundings {
+            config: self.desk().config(),
+            skill,
+            is_installed: &is_installed,
+            workspace: &plan,
+        };
+        let Checked { mut spec, uploads, notice, .. } =
+            request.check(known).map_err(ServiceError::Invalid)?;
+        spec.continues = earlier.map(|earlier| continued(&earlier, &spec.engine)).transpose()?;
+        // Whoever answers the run later may work in another folder.
+        let record = record.map(std::path::absolute).transpose();
+        let record = record.map_err(|error| invalid("/record", error.to_string()))?;
+        let asked = self.mask(&mut spec, record)?;
+        if let Some(file) = &asked.record {
+            let engine = self.desk().engine(&spec.engine).map_err(|problem| invalid("/engine", problem))?;
+            self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
+        }
+        let new = NewWorkspace { run_id, skill, uploads: &uploads, place };
+        let workspaces = self.desk().workspaces();
+        workspaces.create(&new).map_err(refused)?;
+        if let Err(error) = workspaces.keep_asked(run_id, &asked) {
+            let _ = workspaces.remove(run_id);
+            return Err(error.into());
+        }
+        // Before the run is there: its first turn may begin right after.
+        if let Some(shelved) = shelved {
+            self.desk().shelf().created(run_id, shelved);
+        }
+        Ok(Prepared::New(Box::new(Draft { run_id, create: Create { spec, key }, notice })))
+    }
+
+    /// The run that a request with this key created, if it was the same request.
+    fn created_before(&self, key: &ReplyKey) -> Result<Option<Run>, ServiceError> {
+        match self.store().holder(&create_key(&key.key))? {
+            None => Ok(None),
+            Some(holder) if holder.digest.as_ref() == Some(&key.digest) => self.run(holder.run_id).map(Some),
+            Some(_) => Err(Denied::Refused(Refusal::KeyReused { key: key.key.clone() }).into()),
+        }
+    }
+
+    fn skill_of(&self, request: &RunRequest) -> Result<Option<Arc<Shelved>>, ServiceError> {
+        let dir = match &request.skill {
+            None => return Ok(None),
+            Some(SkillRef::At(folder)) => folder.clone(),
+            Some(SkillRef::Named(name)) => skill::find(name, &self.desk().config().skills)
+                .map_err(|not_found| ServiceError::Skill(not_found.to_string()))?,
+        };
+        let shelved = self.desk().shelf().skill(&dir);
+        shelved.map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
+    }
+
+    /// The run that is continued, which has to have ended.
+    fn finished(&self, earlier: RunId) -> Result<Run, ServiceError> {
+        let run = match self.run(earlier) {
+            Err(ServiceError::UnknownRun(_)) => {
+                return Err(invalid("/continues", format!("there is no run {earlier}")));
+            }
+            other => other?,
+        };
+        if !run.status().is_terminal() {
+            let problem = format!("it is {}, and only a run that ended can be", run.status());
+            return Err(ServiceError::NotContinuable { run: earlier, problem });
+        }
+        Ok(run)
+    }
+
+    /// What was asked for as it was asked; what is left in `spec` can be written down.
+    fn mask(&self, spec: &mut RunSpec, record: Option<PathBuf>) -> Result<Asked, ServiceError> {
+        let asked = Asked {
+            prompt: spec.prompt.take(),
+            input: spec.input.take(),
+            parameter: spec.parameter.take(),
+            record,
+        };
+        let masker = self.desk().masker(&asked).map_err(ServiceError::Internal)?;
+        spec.prompt = asked.prompt.as_ref().map(|prompt| masker.text(prompt).into_owned());
+        spec.input = masker.json(&asked.input);
+        spec.parameter = masker.json(&asked.parameter);
+        Ok(asked)
+    }
+}
+
+fn continued(earlier: &Run, engine: &str) -> Result<Continued, ServiceError> {
+    let not = |problem: String| ServiceError::NotContinuable { run: earlier.id(), problem };
+    if earlier.spec().engine != engine {
+        return Err(not(format!("it ran on `{}`, and its conversation is there", earlier.spec().engine)));
+    }
+    let Some(handle) = earlier.handle() else {
+        return Err(not("its agent left no handle to go on by".to_owned()));
+    };
+    Ok(Continued { run_id: earlier.id(), root: earlier.root(), handle: Some(handle.to_owned()) })
+}
+
+fn invalid(path: impl Into<String>, message: impl Into<String>) -> ServiceError {
+    ServiceError::Invalid(vec![FieldError::new(path, message)])
+}
+
+/// What is wrong with a request that a workspace cannot be made for; what is left is not the asker's fault.
+fn refused(error: WorkspaceError) -> ServiceError {
+    let message = error.to_string();
+    match error {
+        WorkspaceError::SkillUnfit(_) => ServiceError::Skill(message),
+        WorkspaceError::NotAFolder(_) => invalid("/workspace", message),
+        WorkspaceError::Missing(run) => {
+            ServiceError::NotContinuable { run, problem: "its workspace is gone".to_owned() }
+        }
+        WorkspaceError::BadPath { path, problem } => invalid(pointer(&["files", &path]), problem),
+        WorkspaceError::BadUpload { name, source } => {
+            invalid(pointer(&["files", &name]), format!("cannot be copied: {source}"))
+        }
+        error @ WorkspaceError::Io { .. } => error.into(),
+    }
+}
+
+/// Tells a request from another with the same key. Files are told apart by what is in them, wherever they are.
+fn digest(request: &RunRequest) -> Result<String, ServiceError> {
+    let mut files = Vec::new();
+    for Upload { name, from } in &request.files {
+        let content = file_digest(from)
+            .map_err(|source| refused(WorkspaceError::BadUpload { name: name.clone(), source }))?;
+        files.push(json!([name, content]));
+    }
+    let skill = request.skill.as_ref().map(|skill| match skill {
+        SkillRef::Named(name) => json!(name),
+        SkillRef::At(folder) => json!({ "at": folder }),
+    });
+    Ok(sha256(&canonical(&json!({
+        "skill": skill, "prompt": request.prompt, "engine": request.engine,
+        "execution_mode": request.execution_mode, "input": request.input, "parameter": request.parameter,
+        "options": request.options, "labels": request.labels, "continues": request.continues, "files": files,
+        "workspace": request.workspace,
+    }))))
+}
+
+fn file_digest(path: &std::path::Path) -> io::Result<String> {
+    let mut file = folder::open_file(path)?.take(UPLOAD_BYTES_MAX.saturating_add(1));
+    let (mut digest, mut bytes) = (Sha256::new(), vec![0; CHUNK_BYTES]);
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(hex(digest.finalize())),
+            length => digest.update(&bytes[..length]),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What went wrong, for programs: fixed names that scripts depend on, each with its status.
+
+use adjourn_core::named;
+use axum::http::StatusCode;
+
+named! {
+    /// What went wrong, for programs.
+    pub enum Code {
+        /// The body is not JSON: `detail` says where.
+        BadJson = "BAD_JSON",
+        /// The body is not a form, or one without a part `request`.
+        BadForm = "BAD_FORM",
+        /// A header or a parameter is wrong.
+        BadRequest = "BAD_REQUEST",
+        /// A token is needed here, in `Authorization`.
+        TokenMissing = "TOKEN_MISSING",
+        /// This is no token of this server, or not any more.
+        TokenUnknown = "TOKEN_UNKNOWN",
+        /// The token has a role that does not take this.
+        RoleTooLow = "ROLE_TOO_LOW",
+        /// The `Host` is not this server.
+        ForeignHost = "FOREIGN_HOST",
+        /// The request comes from a web page of somebody else.
+        ForeignOrigin = "FOREIGN_ORIGIN",
+        /// There is nothing at this address.
+        UnknownRoute = "UNKNOWN_ROUTE",
+        /// There is no such run.
+        UnknownRun = "UNKNOWN_RUN",
+        /// There is no such contract.
+        UnknownContract = "UNKNOWN_CONTRACT",
+        /// There is no such file in the workspace.
+        UnknownFile = "UNKNOWN_FILE",
+        /// There is no such machine.
+        UnknownMachine = "UNKNOWN_MACHINE",
+        /// There is no skill of that name.
+        UnknownSkill = "UNKNOWN_SKILL",
+        /// The run's folder is gone.
+        NoWorkspace = "NO_WORKSPACE",
+        /// The attempt left no such output, or it was removed.
+        NoLog = "NO_LOG",
+        /// The header `allow` says what the route takes.
+        MethodNotAllowed = "METHOD_NOT_ALLOWED",
+        /// The body did not come in time.
+        BodyTooSlow = "BODY_TOO_SLOW",
+        /// That question does not wait for an answer: answered, expired, withdrawn, or never asked.
+        NotOpen = "NOT_OPEN",
+        /// The run has no result before its end.
+        NotFinished = "NOT_FINISHED",
+        /// The idempotency key was used for another request.
+        KeyReused = "KEY_REUSED",
+        /// The run cannot be continued, or is already.
+        NotContinuable = "NOT_CONTINUABLE",
+        /// The run does not take this now.
+        NotAllowedNow = "NOT_ALLOWED_NOW",
+        /// It is known what became of that call.
+        NothingToSettle = "NOTHING_TO_SETTLE",
+        /// It does not go together with what is there.
+        Conflict = "CONFLICT",
+        /// The body is longer than it may be.
+        BodyTooLarge = "BODY_TOO_LARGE",
+        /// The body is of a kind that is not taken here.
+        UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE",
+        /// `errors` says what is wrong, and where.
+        Invalid = "INVALID",
+        /// The skill cannot be used, or there is none of that name.
+        SkillUnusable = "SKILL_UNUSABLE",
+        /// Nothing was created, because too many runs wait: `Retry-After` says when to try again.
+        QueueFull = "QUEUE_FULL",
+        /// Too many writes at once, nothing was changed: `Retry-After` says when to try again.
+        RateLimited = "RATE_LIMITED",
+        /// Adjourn itself is at fault.
+        Internal = "INTERNAL",
+        /// The folders of the run cannot be made or read.
+        WorkspaceFailed = "WORKSPACE_FAILED",
+        /// Nothing was changed: `Retry-After` says when to try again.
+        JournalUnavailable = "JOURNAL_UNAVAILABLE",
+    }
+}
+
+impl Code {
+    /// The status of an answer with this code.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::BadJson | Self::BadForm | Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::TokenMissing | Self::TokenUnknown => StatusCode::UNAUTHORIZED,
+            Self::RoleTooLow | Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::UnknownRoute
+            | Self::UnknownRun
+            | Self::UnknownContract
+            | Self::UnknownFile
+            | Self::UnknownMachine
+            | Self::UnknownSkill
+            | Self::NoWorkspace
+            | Self::NoLog => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::NotOpen
+            | Self::NotFinished
+            | Self::KeyReused
+            | Self::NotContinuable
+            | Self::NotAllowedNow
+            | Self::NothingToSettle
+            | Self::Conflict => StatusCode::CONFLICT,
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Invalid | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::JournalUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}

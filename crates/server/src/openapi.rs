@@ -1,0 +1,105 @@
+//! The server as it describes itself: which codes a route answers with, and the document of all routes.
+
+use std::collections::BTreeMap;
+
+use utoipa::ToSchema;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::path::PathItem;
+use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Response, ResponseBuilder, Schema,
+};
+use utoipa_axum::router::UtoipaMethodRouter;
+
+use crate::code::Code;
+use crate::problem::{CONTENT_TYPE, Document};
+use crate::router::Server;
+
+/// What any route may answer with.
+const ANYWHERE: [Code; 7] = [
+    Code::TokenMissing,
+    Code::TokenUnknown,
+    Code::RoleTooLow,
+    Code::ForeignHost,
+    Code::ForeignOrigin,
+    Code::Internal,
+    Code::JournalUnavailable,
+];
+
+/// What besides any route may answer with that changes something.
+const WRITING: [Code; 1] = [Code::RateLimited];
+
+const ABOUT: &str = "Runs agent work that has to stop and ask: runs, their questions, and the stream of what happens. \
+                     Errors are `application/problem+json` with a stable `code`.";
+
+const TAGS: [(&str, &str); 5] = [
+    ("runs", "Pieces of agent work: started, looked at, answered, canceled."),
+    ("files", "What a run left behind."),
+    ("inbox", "Everything that waits for a person."),
+    ("catalog", "What there is to work with."),
+    ("health", "Whether the server is there, and whether it can work."),
+];
+
+/// The document before it has any routes.
+pub(crate) fn document() -> OpenApi {
+    let info = InfoBuilder::new()
+        .title("Adjourn")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(ABOUT))
+        .license(Some(LicenseBuilder::new().name(env!("CARGO_PKG_LICENSE")).build()));
+    let tag = |(name, about): (&str, &str)| TagBuilder::new().name(name).description(Some(about)).build();
+    OpenApiBuilder::new().info(info.build()).tags(Some(TAGS.map(tag))).build()
+}
+
+/// The document with all its routes: there, a name that takes the rest of an address is written like any other.
+pub(crate) fn finished(mut document: OpenApi) -> OpenApi {
+    let paths = std::mem::take(&mut document.paths.paths);
+    document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
+    document
+}
+
+/// A route that says how it refuses.
+pub(crate) trait Refuses {
+    /// Describes the answers with these codes, and with those that any route may answer with.
+    fn refuses(self, codes: &[Code]) -> Self;
+}
+
+impl Refuses for UtoipaMethodRouter<Server> {
+    fn refuses(self, codes: &[Code]) -> Self {
+        let (mut schemas, mut paths, router) = self;
+        schemas.push((Document::name().into_owned(), <Document as utoipa::PartialSchema>::schema()));
+        Document::schemas(&mut schemas);
+        for item in paths.paths.values_mut() {
+            let PathItem { get, put, post, delete, patch, .. } = item;
+            let reading = get.iter_mut().map(|operation| (operation, &[][..]));
+            let writing = [put, post, delete, patch].into_iter().flatten();
+            for (operation, more) in reading.chain(writing.map(|operation| (operation, &WRITING[..]))) {
+                operation.responses.responses.extend(answers(codes, more));
+            }
+        }
+        (schemas, paths, router)
+    }
+}
+
+/// The answers with `codes`, with `more`, and with those of any route, by status.
+fn answers(codes: &[Code], more: &[Code]) -> impl Iterator<Item = (String, RefOr<Response>)> {
+    let mut by_status = BTreeMap::<u16, Vec<Code>>::new();
+    for code in codes.iter().chain(more).copied().chain(ANYWHERE) {
+        by_status.entry(code.status().as_u16()).or_default().push(code);
+    }
+    by_status.into_iter().map(|(status, codes)| (status.to_string(), answer(&codes)))
+}
+
+/// A problem with one of these codes, which have the same status.
+fn answer(codes: &[Code]) -> RefOr<Response> {
+    let meanings: Vec<_> = codes.iter().map(|code| format!("- `{code}`: {}", code.doc())).collect();
+    let names: Vec<_> = codes.iter().map(|code| code.name()).collect();
+    let code = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names));
+    let schema: RefOr<Schema> = AllOfBuilder::new()
+        .item(Ref::from_schema_name(Document::name()))
+        .item(ObjectBuilder::new().property("code", code))
+        .into();
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    ResponseBuilder::new().description(meanings.join("\n")).content(CONTENT_TYPE, content).build().into()
+}
