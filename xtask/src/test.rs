@@ -52,7 +52,9 @@ fn foreign_clients() -> Result<()> {
             mcp::run()?;
             schemathesis::run()?;
         }
-        false => eprintln!("python3 is not installed, so the official MCP client and Schemathesis are left out"),
+        false => {
+            eprintln!("python3 is not installed, so the official MCP client and Schemathesis are left out");
+        }
     }
     match browser::browser().is_some() && is_there("npm") && is_there("curl") {
         true => browser::run(),
