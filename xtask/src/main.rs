@@ -1,5 +1,5 @@
-//! The project's own chores, one file per verb:
-//! `cargo xtask test|docs|bench|ledger|agents|mcp-servers|recordings|sim|torture|mcp|browser|ci`.
+//! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `mcp-servers`,
+//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -21,6 +21,8 @@ mod purity;
 mod python;
 mod recordings;
 mod repo;
+mod schemathesis;
+mod server;
 mod sim;
 mod test;
 #[cfg(test)]
@@ -56,6 +58,8 @@ enum Verb {
     Sim(sim::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
+    /// Hold the server against its own description
+    Schemathesis,
     /// Record the runs that the example skills carry again, with real agents and a scripted model
     Recordings(recordings::Options),
     /// Drive Adjourn with the client of the official MCP SDK
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
         Verb::McpServers(options) => mcp_servers::run(&options),
         Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
+        Verb::Schemathesis => schemathesis::run(),
         Verb::Recordings(options) => recordings::run(&options),
         Verb::Mcp => mcp::run(),
         Verb::Browser => browser::run(),

@@ -1,6 +1,7 @@
 //! Python programs that the tests drive, each in a virtual environment of its own in the user's cache folder.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::Result;
 
@@ -10,6 +11,12 @@ use crate::{install, repo};
 const PYTHON: &str = "bin/python";
 
 const HINT: &str = "Python 3.11 or later is needed, on Debian and Ubuntu: apt-get install python3-venv";
+
+/// Whether there is a Python to make environments with.
+pub(crate) fn is_there() -> bool {
+    let asked = Command::new("python3").args(["-m", "venv", "--help"]).output();
+    asked.is_ok_and(|output| output.status.success())
+}
 
 /// The interpreter of the environment with what `xtask/python/NAME/requirements.txt` lists; made where it is missing.
 pub(crate) fn environment(name: &str) -> Result<PathBuf> {

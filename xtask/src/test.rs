@@ -5,7 +5,7 @@ use std::process::Command;
 use adjourn_testkit::agents::REQUIRE_VARIABLE;
 use anyhow::{Result, ensure};
 
-use crate::{agents, browser, cargo, mcp};
+use crate::{agents, browser, cargo, mcp, python, schemathesis};
 
 /// The smallest: 23 MB, where all of them are 1.5 GB.
 const USUAL_AGENT: &str = "gemini";
@@ -23,7 +23,8 @@ pub(crate) struct Options {
     args: Vec<String>,
 }
 
-/// Plain `cargo test` and no other runner: it comes with the toolchain and runs doc tests too.
+/// Plain `cargo test` and no other runner: it comes with the toolchain and runs doc tests too. Then what no test of a crate
+/// can do.
 pub(crate) fn run(options: &Options) -> Result<()> {
     require_c_compiler()?;
     let mut command = vec!["test", "--workspace", "--all-features"];
@@ -46,9 +47,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Clients that others wrote. Where what they run on is missing, they are left out, and that is said.
 fn foreign_clients() -> Result<()> {
-    match is_there("python3") {
-        true => mcp::run()?,
-        false => eprintln!("python3 is not installed, so the official MCP client is left out"),
+    match python::is_there() {
+        true => {
+            mcp::run()?;
+            schemathesis::run()?;
+        }
+        false => {
+            eprintln!("python3 is not installed, so the official MCP client and Schemathesis are left out");
+        }
     }
     match browser::browser().is_some() && is_there("npm") && is_there("curl") {
         true => browser::run(),

@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-pub(crate) use needs::Need;
+pub(crate) use needs::{Need, need};
 
 use crate::code::Code;
 use crate::problem::Problem;
@@ -57,7 +57,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 /// Whose token a request carries, if that is enough for its route; none for a route that asks nobody.
 pub(crate) fn admit(tokens: &Tokens, request: &Request) -> Result<Option<Holder>, Problem> {
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    let role = match needs::need(request.method(), route) {
+    let role = match need(request.method(), route) {
         Need::Nothing => return Ok(None),
         Need::Role(role) => role,
     };

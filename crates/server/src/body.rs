@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
+use futures::StreamExt;
 use serde_json::Value;
 
 use crate::code::Code;
@@ -17,6 +18,9 @@ pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// How long a client may take to send its body: on a machine's own port it needs a blink.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
+
+/// Bytes of a body that is refused for its length, and taken in all the same.
+const DISCARD_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
 
 /// Bytes of an idempotency key: it is kept for as long as the run. A UUID has 36.
 const KEY_BYTES_MAX: usize = 255;
@@ -35,7 +39,10 @@ impl<S: Send + Sync> FromRequest<S> for Json {
 
 /// A body that came whole and in time.
 pub(crate) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
-    check_length(request.headers(), BODY_BYTES_MAX)?;
+    if let Err(problem) = check_length(request.headers(), BODY_BYTES_MAX) {
+        discard(request).await;
+        return Err(problem);
+    }
     let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
     bytes
         .map_err(|_| {
@@ -46,6 +53,16 @@ pub(crate) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result
             StatusCode::PAYLOAD_TOO_LARGE => too_large(BODY_BYTES_MAX),
             _ => Problem::bad_request("the body could not be read to its end"),
         })
+}
+
+/// Takes in a body that is refused, where that is soon done: most clients only read an answer when they have said
+/// everything, and would find the connection broken.
+async fn discard(request: Request) {
+    if check_length(request.headers(), DISCARD_BYTES_MAX).is_ok() {
+        let mut body = request.into_body().into_data_stream();
+        let _ =
+            tokio::time::timeout(BODY_WITHIN, async { while let Some(Ok(_)) = body.next().await {} }).await;
+    }
 }
 
 /// Refuses a body that announces to be too long, before it is waited for.

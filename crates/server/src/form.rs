@@ -158,7 +158,7 @@ fn name(head: &[u8]) -> Option<String> {
     kind.eq_ignore_ascii_case("form-data").then(|| parameter(disposition, "name")).flatten()
 }
 
-/// The value of a parameter in `kind; wanted=value; other="quoted; \"value\""`.
+/// The value of a parameter in `kind; wanted=value; other="a quoted; value"`.
 fn parameter(text: &str, wanted: &str) -> Option<String> {
     let (_, mut rest) = text.split_once(';')?;
     loop {
@@ -177,18 +177,10 @@ fn parameter(text: &str, wanted: &str) -> Option<String> {
     }
 }
 
-/// The text up to the closing quote, and what follows it.
+/// The text up to the closing quote, and what follows it. In forms a quote is written `%22`, and a backslash is one.
 fn unquoted(text: &str) -> Option<(String, &str)> {
-    let mut value = String::new();
-    let mut chars = text.char_indices();
-    while let Some((at, char)) = chars.next() {
-        match char {
-            '"' => return Some((value, &text[at + 1..])),
-            '\\' => value.push(chars.next()?.1),
-            other => value.push(other),
-        }
-    }
-    None
+    let (value, rest) = text.split_once('"')?;
+    Some((value.replace("%22", "\""), rest))
 }
 
 #[cfg(test)]

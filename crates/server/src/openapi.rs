@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::Method;
 use utoipa::ToSchema;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::path::PathItem;
 use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Response, ResponseBuilder, Schema,
 };
 use utoipa_axum::router::UtoipaMethodRouter;
 
+use crate::access::{Need, need};
 use crate::code::Code;
+use crate::guard::Door;
 use crate::problem::{CONTENT_TYPE, Document};
 use crate::router::Server;
 
@@ -29,6 +33,9 @@ const ANYWHERE: [Code; 7] = [
 
 /// What besides any route may answer with that changes something.
 const WRITING: [Code; 1] = [Code::RateLimited];
+
+/// What the document calls a token.
+const TOKEN_SCHEME: &str = "token";
 
 const ABOUT: &str = "Runs agent work that has to stop and ask: runs, their questions, and the stream of what happens. \
                      Errors are `application/problem+json` with a stable `code`.";
@@ -52,11 +59,36 @@ pub(crate) fn document() -> OpenApi {
     OpenApiBuilder::new().info(info.build()).tags(Some(TAGS.map(tag))).build()
 }
 
-/// The document with all its routes: there, a name that takes the rest of an address is written like any other.
-pub(crate) fn finished(mut document: OpenApi) -> OpenApi {
+/// The document with all its routes, for those who come by `door`. In it, a name that takes the rest of an address is
+/// written like any other.
+pub(crate) fn finished(mut document: OpenApi, door: &Door) -> OpenApi {
+    match door {
+        Door::Tokens(_) => ask_for_tokens(&mut document),
+        Door::Loopback { .. } | Door::Socket => {}
+    }
     let paths = std::mem::take(&mut document.paths.paths);
     document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
     document
+}
+
+/// Says of each route that needs a token that it does.
+fn ask_for_tokens(document: &mut OpenApi) {
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("A token that `adjourn token` made."))
+        .build();
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme(TOKEN_SCHEME, SecurityScheme::Http(scheme));
+    for (path, item) in &mut document.paths.paths {
+        let PathItem { get, post, .. } = item;
+        let operations = [(Method::GET, get), (Method::POST, post)];
+        for (method, operation) in operations {
+            if let (Need::Role(_), Some(operation)) = (need(&method, Some(path)), operation) {
+                let token = SecurityRequirement::new(TOKEN_SCHEME, [""; 0]);
+                operation.security = Some(vec![token]);
+            }
+        }
+    }
 }
 
 /// A route that says how it refuses.

@@ -40,7 +40,7 @@ impl Server {
     pub fn router(self, door: Door) -> Router {
         let (routes, document) = documented().split_for_parts();
         routes
-            .merge(docs::routes(&openapi::finished(document)))
+            .merge(docs::routes(&openapi::finished(document, &door)))
             .merge(jobs::routes())
             .merge(mcp::routes(&self))
             .fallback(no_such_route)

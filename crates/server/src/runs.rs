@@ -48,6 +48,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
         .routes(routes!(rerun).refuses(&[
             Code::BadRequest,
             Code::UnknownRun,
+            Code::NoWorkspace,
             Code::KeyReused,
             Code::Invalid,
             Code::SkillUnusable,

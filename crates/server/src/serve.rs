@@ -21,6 +21,8 @@ use crate::http;
 use crate::listen::{self, Listeners, Socket};
 use crate::router::Server;
 use crate::tokens::Tokens;
+use crate::traces::Traces;
+use crate::webhooks::Webhooks;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
 const GRACE: Duration = Duration::from_secs(5);
@@ -45,10 +47,13 @@ pub async fn run(options: Options, ending: Ending, ready: impl FnOnce(SocketAddr
     let tokens = options.tokens.as_deref().map(Tokens::open).transpose()?;
     // Before anything is opened: nothing is made or driven for a server that does not start.
     listen::check(options.listen, tokens.as_ref())?;
+    let webhooks = options.config.webhooks.as_ref().map(Webhooks::new).transpose()?;
     let (service, threads) = Service::open(&options.data_dir, options.config)?;
     let listeners = Listeners::bind(options.listen, tokens, &options.data_dir).await?;
     ready(listeners.address());
     let doors = CancellationToken::new();
+    let _closes = doors.clone().drop_guard();
+    let deliveries = webhooks.map(|webhooks| tokio::spawn(webhooks.deliver(service.clone(), doors.clone())));
     let served = tokio::select! {
         served = serve(service.clone(), listeners, doors.clone()) => served,
         never = async {
@@ -58,6 +63,10 @@ pub async fn run(options: Options, ending: Ending, ready: impl FnOnce(SocketAddr
         } => never,
         () = ending.now.cancelled() => return Ok(()),
     };
+    if let Some(deliveries) = deliveries {
+        // They end with the doors; one that panicked told nothing more, and what it did not is in the journal.
+        let _ = deliveries.await;
+    }
     drop(service);
     ended(threads).await;
     served
@@ -80,7 +89,8 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     let limits = Limits::of(raise_descriptor_limit()?);
     // A frame is sent when it is there, not when more are.
     let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
-    let telling = tokio::spawn(chronicle::follow(service.store().clone(), None, shutdown.clone()));
+    let (ended, sending) = Traces::begin(service.store())?.unzip();
+    let telling = tokio::spawn(chronicle::follow(service.store().clone(), ended, shutdown.clone()));
     let server = Server::new(service, shutdown.clone());
     let doors = async {
         tokio::try_join!(
@@ -89,8 +99,14 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
         )
     };
     let served = until(doors, &shutdown).await;
-    // What is told from here on nobody reads; what was committed before is told.
-    let _ = tokio::time::timeout(GRACE, telling).await;
+    // What was committed up to here is told, and its traces are sent, if that is possible soon.
+    let told = async {
+        let _ = telling.await;
+        if let Some(sending) = sending {
+            let _ = tokio::task::spawn_blocking(|| sending.join()).await;
+        }
+    };
+    let _ = tokio::time::timeout(GRACE, told).await;
     drop(file);
     served
 }

@@ -12,6 +12,7 @@ mod listing;
 mod logs;
 mod mcp;
 mod owner;
+mod process;
 mod prune;
 mod reply;
 mod run;
@@ -21,6 +22,8 @@ mod skills;
 mod statechart;
 mod terminal;
 mod token;
+mod traces;
+mod webhooks;
 mod world;
 mod wrong_use;
 

@@ -61,7 +61,7 @@ const NEEDS: &[(&str, &str, Need)] = &[
 ];
 
 /// What a request for `route` needs; none where nothing is there, which whoever may look is told.
-pub(super) fn need(method: &Method, route: Option<&str>) -> Need {
+pub(crate) fn need(method: &Method, route: Option<&str>) -> Need {
     let Some(route) = route else { return READ };
     // A head is what a get would answer with.
     let method = if method == Method::HEAD { Method::GET } else { method.clone() };

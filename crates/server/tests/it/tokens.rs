@@ -90,6 +90,21 @@ async fn without_a_token_only_the_signs_of_life_are_to_be_had() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_document_says_which_routes_need_a_token() {
+    let guarded = Guarded::new("").await;
+    let document = guarded.call(&guarded.read, Method::GET, "/openapi.json").send().await.is(200);
+    assert_eq!(document["components"]["securitySchemes"]["token"]["scheme"], "bearer");
+    let paths = document["paths"].as_object().unwrap();
+    let operations = paths.iter().flat_map(|(path, item)| {
+        item.as_object().unwrap().values().map(move |operation| (path.as_str(), operation.get("security")))
+    });
+    for (path, security) in operations {
+        let expected = (!["/healthz", "/readyz"].contains(&path)).then(|| json!([{ "token": [] }]));
+        assert_eq!(security, expected.as_ref(), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_role_may_do_what_those_below_it_may_and_more() {
     let guarded = Guarded::new("").await;
     let run = guarded.waiting().await;

@@ -74,7 +74,7 @@ async fn a_form_that_is_wrong_creates_nothing_and_leaves_nothing() {
     let many: Vec<_> = (0..101).map(|number| number.to_string()).collect();
     let many: Vec<_> = many.iter().map(|name| (name.as_str(), "")).collect();
     send(&stage, &many).await.is_problem(413, "BODY_TOO_LARGE");
-    for name in ["../x", "/etc/x", ".x", "a/b", "a\\\\b", ""] {
+    for name in ["../x", "/etc/x", ".x", "a/b", "a\\b", ""] {
         let problem = send(&stage, &[("request", &request()), (name, "1")]).await.is_problem(422, "INVALID");
         assert!(problem["errors"][0]["path"].as_str().unwrap().starts_with("/files/"), "{problem}");
     }
