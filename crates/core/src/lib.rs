@@ -1,13 +1,13 @@
 //! The pure heart of Adjourn.
 //!
-//! Here are the machines, runs with their contracts and interactions, the completion verdict and the stream. Everything
-//! is a function of what it is given: `decide(state, command)` says which facts follow, `apply(state, fact)` adds one
+//! Here are the machines, runs with their contracts and interactions, roundtables, the completion verdict and the stream.
+//! Everything is a function of what it is given: `decide(state, command)` says which facts follow, `apply(state, fact)` adds one
 //! up. There is **no** clock, no I/O, no randomness and no async in this crate; time and ids come in with the command.
 //!
 //! # Invariants
 //!
 //! - A status changes only through [`Machine::step`], and only along an edge of its table.
-//! - The state of a run is the fold of its events, nothing else.
+//! - The state of a run or a roundtable is the fold of its events, nothing else.
 //! - Rendering the stream is a pure function of the journal.
 
 mod actor;
@@ -29,10 +29,12 @@ mod names;
 mod notice;
 #[cfg(feature = "openapi")]
 pub mod openapi;
+mod permission;
 mod projection;
 mod question;
 mod recovery;
 pub mod reply;
+pub mod roundtable;
 mod run;
 mod schema;
 pub mod statechart;
@@ -59,6 +61,7 @@ pub use machines::{RunMachine, RunStatus, RunTrigger};
 pub use mode::ExecutionMode;
 pub use names::{UnknownName, first_line};
 pub use notice::{Notice, NoticeId, NoticeKind, Wanted};
+pub use permission::PermissionRequest;
 pub use projection::{BadEntry, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
@@ -70,4 +73,4 @@ pub use run::{
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;
-pub use view::{ContractView, InteractionView, RunView};
+pub use view::{ContractView, InteractionView, ProfileView, RunView};

@@ -6,5 +6,6 @@ mod contracts;
 mod deadlines;
 mod endings;
 mod notices;
+mod permissions;
 mod questions;
 mod restarts;
