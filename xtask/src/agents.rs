@@ -91,7 +91,7 @@ mod tests {
     use adjourn_testkit::agents::AGENTS;
 
     use super::chosen;
-    use crate::{install, repo};
+    use crate::repo;
 
     #[test]
     fn no_name_is_all_and_a_wrong_name_is_told_the_right_ones() {

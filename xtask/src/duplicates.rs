@@ -26,8 +26,17 @@ const ACCEPTED: &[Accepted] = &[
         name: "getrandom",
         because: "jsonschema is behind tempfile and proptest, which are only for tests",
     },
+    Accepted { name: "hashbrown", because: "governor is behind indexmap" },
     Accepted { name: "r-efi", because: "comes with getrandom, only for UEFI" },
+    Accepted {
+        name: "windows-sys",
+        because: "ring, an option of rustls that is locked but never built, is behind",
+    },
     Accepted { name: "syn", because: "derive macros are moving from 2 to 3; only at build time" },
+    Accepted {
+        name: "windows-sys",
+        because: "0.52 comes with ring, an option of rustls that is locked but never built",
+    },
 ];
 
 /// Fails with each crate that is there twice without a reason, and with each reason that is no longer needed.

@@ -13,6 +13,8 @@ const ALLOWED: &[&str] = &[
     "BSD-3-Clause",
     "BSL-1.0",
     "CC0-1.0",
+    // Of the root certificates that a TLS client trusts, which are data: who passes them on passes the licence on.
+    "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
     "MIT-0",

@@ -1,5 +1,5 @@
-//! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `recordings`,
-//! `schemathesis`, `sim`, `torture`, `ci`.
+//! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `mcp-servers`,
+//! `recordings`, `schemathesis`, `sim`, `torture`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -13,6 +13,7 @@ mod duplicates;
 mod install;
 mod ledger;
 mod licences;
+mod mcp_servers;
 mod metadata;
 mod purity;
 mod python;
@@ -49,6 +50,8 @@ enum Verb {
     Ledger(ledger::Options),
     /// Install the real agents that the tests drive, and say where they are
     Agents(agents::Options),
+    /// Install the real MCP servers that the tests call, and say where they are
+    McpServers(mcp_servers::Options),
     /// Run the simulator for as long as asked, or one seed again
     Sim(sim::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Verb::Bench(options) => bench::run(&options),
         Verb::Ledger(options) => ledger::run(&options),
         Verb::Agents(options) => agents::run(&options),
+        Verb::McpServers(options) => mcp_servers::run(&options),
         Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
         Verb::Schemathesis => schemathesis::run(),

@@ -1,12 +1,15 @@
 //! The binary `adjourn`: reads the command line, runs one command, and turns its end into an exit status.
 
 mod answer;
+mod background;
+mod client;
 mod commands;
 mod data;
 mod exit;
 mod find;
 mod frame;
 mod live;
+mod logs;
 mod output;
 mod prompt;
 mod question;

@@ -3,23 +3,38 @@
 //! One trait: run this turn, tell me what you observe, tell me how it ended. An engine knows nothing of statuses,
 //! slots or journals; it never decides what the end of a turn means for its run.
 //!
+//! Beside the engines there is what some of them are made of: [`model`] asks models over HTTP, [`tools`] holds MCP tool
+//! servers.
+//!
 //! # Invariants
 //!
 //! - When a turn has ended, every process that was started for it is gone, unless it is meant to stay.
 //! - An agent's environment is an allow-list, and its secrets are covered in all that leaves this crate.
-//! - Memory stays bounded whatever an agent prints.
+//! - Memory stays bounded whatever an agent, a model or a tool server sends.
 
+mod acp;
+pub mod beneath;
+mod detail;
 mod environment;
 mod exec;
+mod lines;
+mod log;
+pub mod model;
+mod pattern;
 mod program;
 mod recording;
 mod replay;
 pub mod secrets;
 pub mod supervisor;
+mod tail;
+pub mod tools;
 mod turn;
 
+pub use acp::{AcpConfig, AcpEngine, PermissionAnswer, PermissionRule, Serves, ToolKind};
 pub use environment::allowed_environment;
-pub use exec::{ExecConfig, ExecEngine, Permission, Preset, log_file};
+pub use exec::{ExecConfig, ExecEngine, Permission, Preset};
+pub use log::log_file;
+pub use pattern::Pattern;
 pub use recording::{Recorder, RecordingError};
 pub use replay::{Pace, ReplayEngine};
-pub use turn::{Engine, Finished, Probe, Seen, Turn};
+pub use turn::{Decision, Engine, Finished, Probe, ProfileFound, Seen, Turn};

@@ -5,6 +5,7 @@
 //! recording comes next. The run's id is in it so that two runs of one recording never share a handle.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use adjourn_core::{ErrorCode, Observation, ResumesBy, RunError, named};
@@ -14,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::recording::{Recorded, Recording, RecordingError, Renaming, prompt_sha256};
-use crate::turn::{Engine, Finished, Probe, Seen, Turn};
+use crate::turn::{Engine, Finished, Probe, ProfileFound, Seen, Turn};
 
 named! {
     /// How fast a recording is played.
@@ -29,19 +30,25 @@ named! {
 /// An engine that plays a recording.
 #[derive(Debug, Clone)]
 pub struct ReplayEngine {
-    recording: Recording,
+    recording: Arc<Recording>,
     pace: Pace,
 }
 
 impl ReplayEngine {
     /// Plays a recording in a file, which is read here and not looked at again.
     pub fn open(path: &Path, pace: Pace) -> Result<Self, RecordingError> {
-        Ok(Self { recording: Recording::read(path)?, pace })
+        Ok(Self { recording: Arc::new(Recording::read(path)?), pace })
     }
 
     /// Plays a recording that is not in a file, but built in; `name` stands for the file in messages.
     pub fn new(name: &str, text: &str, pace: Pace) -> Result<Self, RecordingError> {
-        Ok(Self { recording: Recording::parse(Path::new(name), text)?, pace })
+        Ok(Self { recording: Arc::new(Recording::parse(Path::new(name), text)?), pace })
+    }
+
+    /// Plays the same recording at this pace.
+    #[must_use]
+    pub fn at_pace(&self, pace: Pace) -> Self {
+        Self { recording: self.recording.clone(), pace }
     }
 
     /// The number of the turn to play, and the turn.
@@ -91,7 +98,7 @@ impl ReplayEngine {
         match ended {
             // Somebody stopped it then. Until somebody does now it goes on, and shows nothing.
             Finished::Stopped => std::future::pending().await,
-            Finished::Completed { .. } | Finished::Failed(_) => {
+            Finished::Completed { .. } | Finished::Failed(_) | Finished::NeedsPermission(_) => {
                 let next = recorded.next.unwrap_or(NO_TURN);
                 let _ = show.send(handle(next)).await;
                 Ok(renaming.finished(ended))
@@ -152,6 +159,11 @@ impl Engine for ReplayEngine {
 
     fn probe(&self) -> BoxFuture<'_, Probe> {
         let turns = self.recording.turns.len();
-        Box::pin(async move { Probe::Ready { version: format!("a recording of {turns} turns") } })
+        Box::pin(async move {
+            Probe::Ready {
+                version: format!("a recording of {turns} turns"),
+                profile: ProfileFound::resumable("a recording is played from any of its turns"),
+            }
+        })
     }
 }

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Subject, Survey, TurnReason};
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
-use adjourn_engine::{Engine, ExecConfig, ExecEngine, Recorder, ReplayEngine, Turn};
+use adjourn_engine::{AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Recorder, ReplayEngine, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::brief::{Brief, Briefs, OutputContract};
 use crate::config::{Config, EngineConfig, How};
 use crate::prompt::{self, Answered, First, SkillText};
+use crate::shelf::{Shelf, Shelved};
 use crate::skill::Skill;
 use crate::workspace::{Workspace, Workspaces};
 
@@ -36,6 +37,7 @@ pub struct Desk {
     supervisor: Supervisor,
     /// Engines that were made before: each is the same for all runs.
     engines: Mutex<HashMap<String, Arc<dyn Engine>>>,
+    shelf: Shelf,
     /// Runs whose turns are recorded.
     recorded: Mutex<HashMap<RunId, Arc<Recorder>>>,
 }
@@ -54,6 +56,7 @@ impl Desk {
             workspaces,
             supervisor,
             engines: Mutex::default(),
+            shelf: Shelf::default(),
             recorded: Mutex::default(),
         }
     }
@@ -66,6 +69,11 @@ impl Desk {
     /// The folders.
     pub fn workspaces(&self) -> &Workspaces {
         &self.workspaces
+    }
+
+    /// The skills that were read before.
+    pub(crate) fn shelf(&self) -> &Shelf {
+        &self.shelf
     }
 
     /// What must not be written down of a run that was asked for like this.
@@ -94,9 +102,14 @@ impl Desk {
 
     fn make(&self, name: &str, config: EngineConfig) -> Result<Arc<dyn Engine>, String> {
         let EngineConfig { how, permission, env, pass_env, .. } = config;
+        let env = env.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
         match how {
+            How::Acp { command, permissions, serves, model } => {
+                let config =
+                    AcpConfig { command, permission, rules: permissions, serves, model, env, pass_env };
+                Ok(Arc::new(AcpEngine::new(config, self.supervisor.clone())))
+            }
             How::Exec { preset, command } => {
-                let env = env.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
                 let config = ExecConfig { preset, command, permission, model: None, env, pass_env };
                 Ok(Arc::new(ExecEngine::new(config, self.supervisor.clone())))
             }
@@ -106,23 +119,20 @@ impl Desk {
             How::Replay { recording: None, .. } => {
                 Err(format!("the engine `{name}` plays the recording of a skill, and there is none"))
             }
-            How::Acp { .. } | How::Reasoning(_) => Err(format!(
-                "this version of adjourn cannot run the engine `{name}` yet: it knows exec and replay"
+            How::Reasoning(_) => Err(format!(
+                "this version of adjourn cannot run the engine `{name}` yet: it knows acp, exec and replay"
             )),
         }
     }
 
     /// The engine that executes a run: where it plays a recording, the one of its skill.
-    fn engine_of(&self, run: &Run, skill: Option<&Skill>) -> Result<Arc<dyn Engine>, String> {
+    fn engine_of(&self, run: &Run, shelved: Option<&Shelved>) -> Result<Arc<dyn Engine>, String> {
         let name = &run.spec().engine;
-        match (self.config.engine(name).map(|config| config.how), skill) {
-            (Some(How::Replay { recording: None, pace }), Some(Skill { recording: Some(recording), .. })) => {
-                ReplayEngine::open(recording, pace)
-                    .map(|engine| Arc::new(engine) as _)
-                    .map_err(|error| error.to_string())
-            }
-            _ => self.engine(name),
-        }
+        let played = match self.config.engine(name).map(|config| config.how) {
+            Some(How::Replay { recording: None, pace }) => shelved.and_then(|shelved| shelved.replay(pace)),
+            _ => None,
+        };
+        played.map_or_else(|| self.engine(name), |engine| Ok(Arc::new(engine?)))
     }
 
     /// The engine of a run whose turns are recorded into `file`.
@@ -146,41 +156,48 @@ impl Desk {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
     }
 
-    fn skill(&self, workspace: &Workspace) -> Result<Option<Skill>, RunError> {
+    fn skill(&self, run_id: RunId, workspace: &Workspace) -> Result<Option<Arc<Shelved>>, RunError> {
         workspace
             .skill
             .as_deref()
-            .map(Skill::load)
+            .map(|dir| self.shelf.of(run_id, dir))
             .transpose()
             .map_err(|problems| internal(problems.to_string()))
     }
 
-    fn words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>) -> Result<String, RunError> {
-        let answered: Vec<_> = run.turn_answers().filter_map(answered).collect();
+    fn words(
+        &self,
+        run: &Run,
+        workspace: &Workspace,
+        skill: Option<&Skill>,
+        asked: &Asked,
+    ) -> Result<String, RunError> {
+        let of = |is_meant: fn(Subject) -> bool| {
+            let answers = run.turn_answers().filter(move |answer| is_meant(answer.subject));
+            answers.filter_map(answered).collect::<Vec<_>>()
+        };
+        let answered = of(|subject| subject == Subject::Turn);
+        let permissions = of(|subject| matches!(subject, Subject::Permission(_)));
         match run.turn_reason() {
-            None | Some(TurnReason::First) => self.first_words(run, workspace, skill),
+            None | Some(TurnReason::First) => Ok(self.first_words(run, workspace, skill, asked)),
             // Without a handle nothing of the turn that was cut off is left, and it begins anew.
-            Some(TurnReason::GoOn) if run.handle().is_none() => self.first_words(run, workspace, skill),
-            Some(TurnReason::GoOn) => Ok(prompt::go_on(&answered)),
+            Some(TurnReason::GoOn) if run.handle().is_none() => {
+                Ok(self.first_words(run, workspace, skill, asked))
+            }
+            Some(TurnReason::GoOn) => Ok(prompt::go_on(&answered, &permissions)),
             Some(TurnReason::Answer) => Ok(prompt::answers(&answered)),
-            Some(TurnReason::Settled) => {
+            Some(TurnReason::Settled | TurnReason::Permission) => {
                 let settled: Vec<_> = run
                     .turn_answers()
                     .filter_map(|answer| run.contract(answer.subject.execution_id()?))
                     .map(adjourn_core::Contract::consequence)
                     .collect();
-                Ok(prompt::consequences(&settled))
+                Ok(prompt::settled(&settled, &permissions))
             }
         }
     }
 
-    fn first_words(
-        &self,
-        run: &Run,
-        workspace: &Workspace,
-        skill: Option<&Skill>,
-    ) -> Result<String, RunError> {
-        let asked: Asked = self.workspaces.asked(run.id()).map_err(|error| internal(error.to_string()))?;
+    fn first_words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>, asked: &Asked) -> String {
         let uploads = workspace.uploads_there();
         let files: Vec<_> = uploads.iter().map(|file| workspace.shown(file).to_owned()).collect();
         let text = match (skill, workspace.skill.as_deref()) {
@@ -189,7 +206,7 @@ impl Desk {
             }
             (Some(_) | None, _) => None,
         };
-        Ok(prompt::first(&First {
+        prompt::first(&First {
             skill: text,
             task: asked.prompt.as_deref(),
             input: &asked.input,
@@ -197,26 +214,23 @@ impl Desk {
             files: &files,
             output_schema: skill.and_then(|skill| skill.output.as_ref()).map(|output| &output.document),
             mode: run.spec().execution_mode,
-        }))
+        })
     }
 }
 
-/// A question of the agent and its answer. What became of contracts is told another way.
+/// A question and its answer.
 fn answered(interaction: &Interaction) -> Option<Answered<'_>> {
     let resolution = interaction.resolution.as_ref()?;
-    (interaction.subject == Subject::Turn).then_some(Answered {
-        question: &interaction.question,
-        response: &resolution.response,
-        by: &resolution.by,
-    })
+    Some(Answered { question: &interaction.question, response: &resolution.response, by: &resolution.by })
 }
 
 impl Briefs for Desk {
     fn brief(&self, run: &Run) -> Result<Brief, RunError> {
         let workspace = self.workspaces.open(run.id()).map_err(|error| internal(error.to_string()))?;
-        let skill = self.skill(&workspace)?;
+        let shelved = self.skill(run.id(), &workspace)?;
+        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
         let engine = self
-            .engine_of(run, skill.as_ref())
+            .engine_of(run, shelved.as_deref())
             .map_err(|message| RunError { code: ErrorCode::EngineNotFound, message })?;
         let asked: Asked = self.workspaces.asked(run.id()).map_err(|error| internal(error.to_string()))?;
         let engine = match &asked.record {
@@ -225,8 +239,8 @@ impl Briefs for Desk {
             None => engine,
         };
         let masker = self.masker(&asked).map_err(internal)?;
-        let prompt = self.words(run, &workspace, skill.as_ref())?;
-        let output = skill.and_then(|skill| skill.output).map(|output| {
+        let prompt = self.words(run, &workspace, skill, &asked)?;
+        let output = skill.and_then(|skill| skill.output.clone()).map(|output| {
             Arc::new(OutputContract {
                 files: output.files().into_iter().map(str::to_owned).collect(),
                 schema: output.schema,
@@ -239,8 +253,9 @@ impl Briefs for Desk {
 
     fn survey(&self, run: &Run) -> Survey {
         let workspace = self.workspaces.open(run.id());
-        let skill = workspace.as_ref().ok().and_then(|workspace| self.skill(workspace).ok().flatten());
-        let engine = self.engine_of(run, skill.as_ref());
+        let skill =
+            workspace.as_ref().ok().and_then(|workspace| self.skill(run.id(), workspace).ok().flatten());
+        let engine = self.engine_of(run, skill.as_deref());
         let handle = match (&engine, &workspace) {
             (Ok(engine), Ok(workspace)) => engine.can_resume(&Turn {
                 run_id: run.id(),
@@ -250,6 +265,9 @@ impl Briefs for Desk {
                 workspace: workspace.work.clone(),
                 logs: workspace.logs.clone(),
                 masker: Masker::EMPTY,
+                profile: run.profile(),
+                process: None,
+                decisions: Vec::new(),
             }),
             (Err(_), _) | (_, Err(_)) => false,
         };

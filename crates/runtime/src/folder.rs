@@ -2,8 +2,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::OFlags;
 
@@ -33,6 +34,8 @@ pub(crate) enum EntryKind {
     File {
         bytes: u64,
         executable: bool,
+        /// When it was last written or replaced; nobody can set this back.
+        changed: SystemTime,
     },
     /// To something in the same folder.
     Link(PathBuf),
@@ -93,7 +96,8 @@ impl Survey<'_> {
         } else if file_type.is_file() {
             self.bytes += metadata.len();
             let executable = metadata.permissions().mode() & 0o111 != 0;
-            let kind = EntryKind::File { bytes: metadata.len(), executable };
+            let changed = changed_at(&metadata);
+            let kind = EntryKind::File { bytes: metadata.len(), executable, changed };
             self.entries.push(Entry { path, kind });
         } else if file_type.is_symlink() {
             match self.link(&path) {
@@ -122,13 +126,19 @@ impl Survey<'_> {
     }
 }
 
+fn changed_at(metadata: &fs::Metadata) -> SystemTime {
+    let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
+    let nanos = u64::try_from(metadata.ctime_nsec()).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos)
+}
+
 fn names(folder: &Path) -> io::Result<Vec<std::ffi::OsString>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
 /// Copies what a survey found into `to`, which is new. Limits hold again: the original may have changed since.
 pub(crate) fn copy(from: &Path, entries: &[Entry], to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
+    fs::create_dir(to)?;
     let mut left = BYTES_MAX;
     for Entry { path, kind } in entries {
         let target = to.join(path);
@@ -164,10 +174,4 @@ pub(crate) fn copy_file(from: &Path, to: &Path, mode: u32, bytes_max: u64) -> io
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     Ok(copied)
-}
-
-/// Whether `path` names something below a folder by its letters alone: relative, and without `..`.
-pub(crate) fn is_below(path: &Path) -> bool {
-    let mut components = path.components().peekable();
-    components.peek().is_some() && components.all(|component| matches!(component, Component::Normal(_)))
 }

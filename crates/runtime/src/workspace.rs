@@ -5,8 +5,8 @@
 //!   workspace.json            where the agent works, if not in `work`
 //!   work/                     the agent's working folder
 //!     .skill/NAME/            a copy of the skill
-//!     uploads/                files that came with the request
-//!   logs/                     attempt-1.stdout, attempt-1.stderr, …
+//!     uploads/                files that came with the request, if any did
+//!   logs/                     attempt-1.stdout, attempt-1.stderr, …, once there is output
 //! DATA/incoming/              files of requests that are still being read
 //! ```
 //!
@@ -39,8 +39,9 @@ pub use listing::{FILES_LISTED_MAX, Listed, Listing};
 use error::doing;
 
 use crate::desk::Asked;
+use crate::folder;
 use crate::skill::Skill;
-use crate::{beneath, folder};
+use adjourn_engine::beneath;
 
 /// The folder for copies of skills, in a working folder.
 pub const SKILL_FOLDER: &str = ".skill";
@@ -181,15 +182,26 @@ impl Workspaces {
 
     fn fill(&self, temporary: &Path, new: &NewWorkspace<'_>) -> Result<(), WorkspaceError> {
         let work = temporary.join(WORK);
-        fs::create_dir_all(work.join(UPLOADS_FOLDER)).map_err(doing("making the workspace"))?;
-        fs::create_dir(temporary.join(LOGS)).map_err(doing("making the workspace"))?;
+        // The folder for uploads is made for the first of them, and the one for logs by whoever writes some: making
+        // folders is the dearest part of starting a run.
+        match fs::create_dir(temporary) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(temporary),
+            made => made,
+        }
+        .and_then(|()| fs::create_dir(&work))
+        .map_err(doing("making the workspace"))?;
         if let Some(skill) = new.skill {
             let entries = folder::survey(&skill.dir).map_err(|unfit| {
                 let named = unfit.iter().map(|it| format!("`{}` {}", it.path.display(), it.message));
                 WorkspaceError::SkillUnfit(named.collect())
             })?;
-            let to = work.join(SKILL_FOLDER).join(&skill.name);
-            folder::copy(&skill.dir, &entries, &to).map_err(doing("copying the skill"))?;
+            let skills = work.join(SKILL_FOLDER);
+            fs::create_dir(&skills)
+                .and_then(|()| folder::copy(&skill.dir, &entries, &skills.join(&skill.name)))
+                .map_err(doing("copying the skill"))?;
+        }
+        if !new.uploads.is_empty() {
+            fs::create_dir(work.join(UPLOADS_FOLDER)).map_err(doing("making the workspace"))?;
         }
         for Upload { name, from } in new.uploads {
             let to = work.join(UPLOADS_FOLDER).join(name);
@@ -220,15 +232,20 @@ impl Workspaces {
     /// The workspace of a run, if all of it is still there.
     pub fn open(&self, run_id: RunId) -> Result<Workspace, WorkspaceError> {
         let own = self.runs.join(run_id.to_string());
-        let about = self.about(run_id)?;
-        let owner = self.owner(run_id)?;
+        let About { folder, shares, skill } = self.about(run_id)?;
         // Where a chain of runs works was decided for the first of them.
-        let folder = self.about(owner)?.folder;
-        let work = folder.unwrap_or_else(|| self.runs.join(owner.to_string()).join(WORK));
+        let (folder, owner) = match shares {
+            None => (folder, own.clone()),
+            Some(owner) => {
+                let owner = owner.parse().map_err(|_| WorkspaceError::Missing(run_id))?;
+                (self.about(owner)?.folder, self.runs.join(owner.to_string()))
+            }
+        };
+        let work = folder.unwrap_or_else(|| owner.join(WORK));
         if !work.is_dir() {
             return Err(WorkspaceError::Missing(run_id));
         }
-        Ok(Self::at(&own, work, about.skill.as_deref()))
+        Ok(Self::at(&own, work, skill.as_deref()))
     }
 
     /// The raw output of an attempt; none where there is none, or none any more.
@@ -339,7 +356,7 @@ fn not_a_folder(place: &Place) -> WorkspaceError {
 /// Whether a file that comes with a request may be called `name`.
 pub fn is_upload_name(name: &str) -> bool {
     let path = Path::new(name);
-    folder::is_below(path)
+    beneath::is_below(path)
         && path.components().count() == 1
         && name.len() <= 200
         && !name.starts_with('.')

@@ -3,6 +3,7 @@
 //! It stays open while the run waits, and closes after the terminal frame. Whoever comes back after that gets 204,
 //! which tells an `EventSource` to stop asking.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use adjourn_core::fcmp::Header;
@@ -32,6 +33,7 @@ use crate::pages::limit;
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath};
 use crate::router::Server;
+use crate::shared::{Page, Rendered, Shared, Source};
 use crate::sse::{self, ALIVE, Events, HEARTBEAT, PAGE_ENTRIES};
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
@@ -80,7 +82,7 @@ pub(crate) async fn events(
         return page(&server, id, after, limit(wanted.limit)?).await;
     }
     // Deltas are listened for before the journal is read, so that none falls between.
-    let deltas = server.service.driver().deltas();
+    let deltas = server.service.driver().deltas_of(id);
     let (row, commits) = server
         .blocking(move |service| {
             let commits = service.store().watch_stream(id.into());
@@ -90,11 +92,11 @@ pub(crate) async fn events(
     if row.status.is_terminal() && after >= row.seq {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let store = server.service.store().clone();
+    let reader = Reader { store: server.service.store().clone(), id, engine: row.engine };
     let follower = Follower {
-        reader: Reader { store, id, engine: row.engine },
+        stream: server.streams.run(reader, row.seq),
         after,
-        greeted: false,
+        pending: VecDeque::from([Events::greeting(after).into_bytes()]),
         unread: true,
         ended: false,
         commits,
@@ -108,7 +110,7 @@ pub(crate) async fn events(
 async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Response, Problem> {
     let read = server.blocking(move |service: &Service| {
         let reader = Reader { store: service.store().clone(), id, engine: service.row(id)?.engine };
-        let mut frames = reader.read(after, limit)?;
+        let (mut frames, _) = reader.frames(after, limit)?;
         frames.truncate(limit);
         Ok(frames)
     });
@@ -118,36 +120,54 @@ async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Re
 }
 
 /// The frames of a run that are in the journal.
-#[derive(Clone)]
-struct Reader {
-    store: Arc<dyn Store>,
-    id: RunId,
-    engine: String,
+pub(crate) struct Reader {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) id: RunId,
+    pub(crate) engine: String,
 }
 
 impl Reader {
-    /// The frames of up to `entries` entries after the frame `after`.
-    fn read(&self, after: u64, entries: usize) -> Result<Vec<Frame>, Error> {
+    /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
+    fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
         let header = Header { run_id: self.id, engine: &self.engine };
+        let entries = self.store.read(StreamId::Run(self.id), After::Frame(after), limit)?;
         let mut frames = Vec::new();
-        for entry in self.store.read(StreamId::Run(self.id), After::Frame(after), entries)? {
-            let record = Record::of(&entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
+        for entry in &entries {
+            let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
             // The first entry may begin before.
-            frames.extend(record.frames(header, &entry).into_iter().filter(|frame| frame.seq > after));
+            frames.extend(record.frames(header, entry).into_iter().filter(|frame| frame.seq > after));
         }
-        Ok(frames)
+        Ok((frames, entries.len()))
     }
+}
+
+impl Source for Reader {
+    fn read(&self, after: u64) -> Result<Page, Error> {
+        let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
+        let upto = frames.last().map_or(after, |frame| frame.seq);
+        let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
+        Ok(Page { events, upto, is_all: entries < PAGE_ENTRIES })
+    }
+}
+
+fn rendered(frame: &Frame) -> Result<Rendered, Error> {
+    let mut events = Events::default();
+    let written = events.message(frame.seq, frame);
+    written.map_err(|error| Error::Damaged { problem: format!("frame {}: {error}", frame.seq) })?;
+    let is_last = frame.data.get("terminal").is_some();
+    Ok(Rendered { id: frame.seq, bytes: events.into_bytes(), is_last })
 }
 
 /// Somebody who reads the stream of a run.
 struct Follower {
-    reader: Reader,
-    /// The last frame that was sent.
+    stream: Arc<Shared<Reader>>,
+    /// The last frame that was read.
     after: u64,
-    greeted: bool,
+    /// What was read and not yet sent: shared with everybody who reads the same.
+    pending: VecDeque<Bytes>,
     /// Something may be in the journal that was not read.
     unread: bool,
-    /// The terminal frame was sent.
+    /// The terminal frame was read.
     ended: bool,
     commits: watch::Receiver<u64>,
     deltas: broadcast::Receiver<Delta>,
@@ -160,18 +180,16 @@ type Next = Result<Option<(Bytes, Follower)>, Error>;
 impl Follower {
     /// What is sent next, as soon as there is something.
     async fn next(mut self) -> Next {
-        if !self.greeted {
-            self.greeted = true;
-            let greeting = Events::greeting(self.after);
-            return self.send(greeting.into_bytes());
-        }
-        while !self.ended && !self.shutdown.is_cancelled() {
+        loop {
+            if let Some(bytes) = self.pending.pop_front() {
+                return self.send(bytes);
+            }
+            if self.ended || self.shutdown.is_cancelled() {
+                return Ok(None);
+            }
             if self.unread {
-                let frames = self.read().await?;
-                if !frames.is_empty() {
-                    return self.send_frames(&frames);
-                }
-                self.unread = false;
+                self.read().await?;
+                continue;
             }
             tokio::select! {
                 () = self.shutdown.cancelled() => return Ok(None),
@@ -180,33 +198,26 @@ impl Follower {
                     Err(_) => return Ok(None),
                 },
                 delta = self.deltas.recv() => match delta {
-                    Ok(delta) if delta.run_id == self.reader.id => return self.send_delta(&delta),
-                    // Of another run, or some were missed: the frame that follows has the whole text.
-                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Ok(delta) => return self.send_delta(&delta),
+                    // Some were missed: the frame that follows has the whole text.
+                    Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(None),
                 },
                 () = sleep(HEARTBEAT) => return self.send(Bytes::from_static(ALIVE)),
             }
         }
-        Ok(None)
     }
 
-    async fn read(&self) -> Result<Vec<Frame>, Error> {
-        let (reader, after) = (self.reader.clone(), self.after);
-        let read = tokio::task::spawn_blocking(move || reader.read(after, PAGE_ENTRIES)).await;
-        read.unwrap_or_else(|error| Err(Error::Failed { doing: "be read", problem: error.to_string() }))
-    }
-
-    fn send_frames(mut self, frames: &[Frame]) -> Next {
-        let mut events = Events::default();
-        for frame in frames {
-            events
-                .message(frame.seq, frame)
-                .map_err(|error| Error::Damaged { problem: format!("frame {}: {error}", frame.seq) })?;
-            self.after = frame.seq;
-            self.ended |= frame.data.get("terminal").is_some();
+    async fn read(&mut self) -> Result<(), Error> {
+        let commit = *self.commits.borrow_and_update();
+        let page = self.stream.next(self.after, commit).await?;
+        self.unread = !page.is_all;
+        self.after = page.upto;
+        for event in page.events {
+            self.ended |= event.is_last;
+            self.pending.push_back(event.bytes);
         }
-        self.send(events.into_bytes())
+        Ok(())
     }
 
     fn send_delta(self, delta: &Delta) -> Next {

@@ -2,8 +2,8 @@
 //!
 //! Its ids are positions in the journal of everything. It begins now; with `?after=0` at the beginning of all.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::fcmp::Header;
 use adjourn_core::{Entry, Event, Frame, FrameType, Record, RunId, StreamId};
@@ -27,6 +27,7 @@ use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::query::Parameters;
 use crate::router::Server;
+use crate::shared::{Page, Rendered, Shared, Source};
 use crate::sse::{self, Events, HEARTBEAT, PAGE_ENTRIES};
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
@@ -55,15 +56,15 @@ pub(crate) async fn events(
     headers: HeaderMap,
     Parameters(wanted): Parameters<Wanted>,
 ) -> Result<Response, Problem> {
-    let store = server.service.store().clone();
-    let commits = store.watch();
-    let after = match sse::begin(&headers, wanted.after)? {
-        Some(after) => after,
-        None => server.blocking(|service| Ok(service.store().head()?)).await?,
-    };
+    let commits = server.service.store().watch();
+    let after = sse::begin(&headers, wanted.after)?;
+    let streams = server.streams.clone();
+    let (stream, head) =
+        server.blocking(move |service| Ok((streams.all(service.store())?, service.store().head()?))).await?;
     let follower = Follower {
-        store,
-        after,
+        stream,
+        after: after.unwrap_or(head),
+        pending: VecDeque::new(),
         greeted: false,
         unread: true,
         commits,
@@ -73,17 +74,88 @@ pub(crate) async fn events(
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
 
-/// A state change, and its position in the journal of everything.
-struct Changed {
-    position: u64,
-    frame: Frame,
+/// The state changes of all runs that are in the journal.
+pub(crate) struct Changes {
+    store: Arc<dyn Store>,
+    /// The engines of runs that were seen lately: each frame names its own.
+    engines: Mutex<HashMap<RunId, Arc<str>>>,
+}
+
+/// Runs whose engine is remembered. When there are more, all are looked up again.
+const ENGINES_MAX: usize = 4096;
+
+impl Changes {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, engines: Mutex::default() }
+    }
+
+    fn engine(&self, run_id: RunId) -> Result<Arc<str>, Error> {
+        let known = self.engines().get(&run_id).cloned();
+        if let Some(engine) = known {
+            return Ok(engine);
+        }
+        // A run that was removed meanwhile has no row.
+        let engine: Arc<str> = self.store.run(run_id)?.map(|row| row.engine).unwrap_or_default().into();
+        let mut engines = self.engines();
+        if engines.len() >= ENGINES_MAX {
+            engines.clear();
+        }
+        engines.insert(run_id, engine.clone());
+        Ok(engine)
+    }
+
+    fn engines(&self) -> MutexGuard<'_, HashMap<RunId, Arc<str>>> {
+        // Nothing in here panics halfway through a change.
+        self.engines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Source for Changes {
+    fn read(&self, after: u64) -> Result<Page, Error> {
+        let entries = self.store.read_all(after, PAGE_ENTRIES)?;
+        let mut events = Vec::new();
+        for entry in &entries {
+            if let StreamId::Run(run_id) = entry.stream {
+                let changes = self.changes_of(entry, run_id)?;
+                events.extend(changes.into_iter().filter(|change| change.id > after));
+            }
+        }
+        let upto = entries.last().map_or(after, |entry| entry.position);
+        Ok(Page { events, upto, is_all: entries.len() < PAGE_ENTRIES })
+    }
+}
+
+impl Changes {
+    fn changes_of(&self, entry: &Entry, run_id: RunId) -> Result<Vec<Rendered>, Error> {
+        let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
+        let is_change = |event: &Event| matches!(event, Event::StatusChanged { .. });
+        if !record.events.iter().any(is_change) {
+            return Ok(Vec::new());
+        }
+        let engine = self.engine(run_id)?;
+        let frames = record.frames(Header { run_id, engine: &engine }, entry);
+        let frames = frames.iter().filter(|frame| frame.kind == FrameType::StateChanged);
+        // The position of an entry is that of its last event.
+        let before = entry.position - u64::from(entry.events);
+        let places = (1..).zip(&record.events).filter(|(_, event)| is_change(event));
+        places.zip(frames).map(|((place, _), frame)| rendered(before + place, frame)).collect()
+    }
+}
+
+fn rendered(position: u64, frame: &Frame) -> Result<Rendered, Error> {
+    let mut events = Events::default();
+    let written = events.message(position, frame);
+    written.map_err(|error| Error::Damaged { problem: format!("event {position}: {error}") })?;
+    Ok(Rendered { id: position, bytes: events.into_bytes(), is_last: false })
 }
 
 /// Somebody who reads the stream.
 struct Follower {
-    store: Arc<dyn Store>,
+    stream: Arc<Shared<Changes>>,
     /// The position up to which everything was read.
     after: u64,
+    /// What was read and not yet sent: shared with everybody who reads the same.
+    pending: VecDeque<Bytes>,
     greeted: bool,
     /// Something may be in the journal that was not read.
     unread: bool,
@@ -100,15 +172,19 @@ impl Follower {
             self.greeted = true;
             return self.greet();
         }
-        while !self.shutdown.is_cancelled() {
+        loop {
+            if let Some(bytes) = self.pending.pop_front() {
+                return Ok(Some((bytes, self)));
+            }
+            if self.shutdown.is_cancelled() {
+                return Ok(None);
+            }
             if self.unread {
-                let (changes, upto) = self.read().await?;
-                self.unread = upto.is_some();
-                self.after = upto.unwrap_or(self.after);
-                let events = write(&changes)?;
-                if !events.is_empty() {
-                    return Ok(Some((events.into_bytes(), self)));
-                }
+                let commit = *self.commits.borrow_and_update();
+                let page = self.stream.next(self.after, commit).await?;
+                self.unread = !page.is_all;
+                self.after = page.upto;
+                self.pending.extend(page.events.into_iter().map(|event| event.bytes));
                 continue;
             }
             tokio::select! {
@@ -121,57 +197,9 @@ impl Follower {
                 () = sleep(HEARTBEAT) => return self.greet(),
             }
         }
-        Ok(None)
     }
 
     fn greet(self) -> Next {
         Ok(Some((Events::greeting(self.after).into_bytes(), self)))
     }
-
-    async fn read(&self) -> Result<(Vec<Changed>, Option<u64>), Error> {
-        let (store, after) = (self.store.clone(), self.after);
-        let read = tokio::task::spawn_blocking(move || read(store.as_ref(), after)).await;
-        read.unwrap_or_else(|error| Err(Error::Failed { doing: "be read", problem: error.to_string() }))
-    }
-}
-
-/// The changes of the next entries after `after`, and up to where that is; none where there are no more.
-fn read(store: &dyn Store, after: u64) -> Result<(Vec<Changed>, Option<u64>), Error> {
-    let entries = store.read_all(after, PAGE_ENTRIES)?;
-    let mut engines = HashMap::new();
-    let mut changes = Vec::new();
-    for entry in &entries {
-        if let StreamId::Run(run_id) = entry.stream {
-            let engine = match engines.get(&run_id) {
-                Some(engine) => engine,
-                None => engines
-                    .entry(run_id)
-                    .or_insert(store.run(run_id)?.map(|row| row.engine).unwrap_or_default()),
-            };
-            changes.extend(
-                changes_of(entry, run_id, engine)?.into_iter().filter(|change| change.position > after),
-            );
-        }
-    }
-    Ok((changes, entries.last().map(|entry| entry.position)))
-}
-
-fn changes_of(entry: &Entry, run_id: RunId, engine: &str) -> Result<Vec<Changed>, Error> {
-    let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
-    let frames = record.frames(Header { run_id, engine }, entry);
-    let frames = frames.into_iter().filter(|frame| frame.kind == FrameType::StateChanged);
-    // The position of an entry is that of its last event.
-    let before = entry.position - u64::from(entry.events);
-    let changes = (1..).zip(&record.events).filter(|(_, event)| matches!(event, Event::StatusChanged { .. }));
-    Ok(changes.zip(frames).map(|((place, _), frame)| Changed { position: before + place, frame }).collect())
-}
-
-fn write(changes: &[Changed]) -> Result<Events, Error> {
-    let mut events = Events::default();
-    for Changed { position, frame } in changes {
-        events
-            .message(*position, frame)
-            .map_err(|error| Error::Damaged { problem: format!("event {position}: {error}") })?;
-    }
-    Ok(events)
 }

@@ -10,19 +10,23 @@
 //! - Reading never drives anything, and a client that goes away changes nothing.
 //! - Every error is a `application/problem+json` with a stable `code`, whoever made it.
 //! - A stream is pushed by commits, never polled, and begins exactly after the event that its reader saw last.
-//! - A reader costs one page of memory, however slow it is; one that takes nothing for a while is let go.
+//! - An event is read and rendered once for all who follow. A reader costs one page of memory at most, however slow it
+//!   is; one that takes nothing for a while is let go.
 //! - Every stream ends when the server does.
 //! - A web page of another origin gets nothing, not even by a name that leads to this machine.
 //! - Where others than this machine's user can knock, a request without a token of the right role gets nothing.
 
 mod access;
+mod background;
 mod body;
 mod catalog;
+mod chronicle;
 mod code;
 mod connection;
 mod descriptors;
 mod docs;
 mod document;
+mod drain;
 mod error;
 mod events;
 mod feed;
@@ -34,6 +38,7 @@ mod http;
 mod inbox;
 mod limit;
 mod listen;
+mod local;
 mod logs;
 mod metrics;
 mod new_run;
@@ -43,21 +48,28 @@ mod problem;
 mod query;
 mod raw;
 mod refused;
+mod rehearsal;
 mod replies;
+mod request_id;
 mod router;
 mod runs;
 mod serve;
+mod shared;
 mod skills;
 mod slots;
 mod sse;
+mod streams;
 pub mod tokens;
 mod uploads;
 
+pub use background::{Background, can_go_on, run_until_idle};
 pub use code::Code;
 pub use descriptors::raise_descriptor_limit;
+pub use drain::{Ending, GRACE_DEFAULT};
 pub use error::Error;
 pub use guard::Door;
-pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE};
+pub use listen::{LISTEN_DEFAULT, Listeners, SOCKET_FILE, Socket};
 pub use problem::Problem;
+pub use rehearsal::rehearse;
 pub use router::Server;
-pub use serve::{Options, run, serve};
+pub use serve::{Options, run, serve, serve_socket};

@@ -1,19 +1,24 @@
 //! Which address leads where.
 
 use adjourn_runtime::Service;
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::{Extension, Router};
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::body::BODY_BYTES_MAX;
 use crate::code::Code;
 use crate::guard::{Door, Gate, guard};
+use crate::local::Reach;
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
-use crate::{catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, runs, skills, slots};
+use crate::streams::Streams;
+use crate::{
+    catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, request_id, runs, skills,
+    slots,
+};
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -22,12 +27,13 @@ pub struct Server {
     /// Ends every stream: an open one would keep the server from ending.
     pub(crate) shutdown: CancellationToken,
     pub(crate) metrics: Metrics,
+    pub(crate) streams: Streams,
 }
 
 impl Server {
     /// A server of `service` whose streams end with `shutdown`.
     pub fn new(service: Service, shutdown: CancellationToken) -> Self {
-        Self { service, shutdown, metrics: Metrics::default() }
+        Self { service, shutdown, metrics: Metrics::default(), streams: Streams::default() }
     }
 
     /// All routes, for clients that come by `door`.
@@ -38,8 +44,10 @@ impl Server {
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+            .layer(Extension(Reach::of(&door)))
             .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
             .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
+            .layer(from_fn(request_id::identify))
             .with_state(self)
     }
 

@@ -49,10 +49,6 @@ impl Events {
         self.0.extend_from_slice(format!("event: {name}\ndata: {data}\n\n").as_bytes());
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(crate) fn into_bytes(self) -> Bytes {
         self.0.into()
     }

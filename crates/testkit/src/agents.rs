@@ -12,12 +12,10 @@ pub mod opencode;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use crate::cache::REQUIRE_VARIABLE;
 pub use isolation::{Environment, isolated};
 
 use crate::cache;
-
-/// The variable that turns a missing agent from a reason to skip a test into a failure.
-pub const REQUIRE_VARIABLE: &str = "ADJOURN_REQUIRE_AGENTS";
 
 /// The name that [`claude`], [`codex`], [`gemini`] and [`opencode`] give the scripted model.
 pub const MODEL: &str = "scripted";
@@ -79,6 +77,25 @@ impl Agent {
     }
 }
 
+/// How an agent is had to speak ACP.
+#[derive(Debug)]
+pub struct Acp {
+    /// The agent, as it is installed.
+    pub agent: &'static str,
+    /// What it is started with.
+    pub args: &'static [&'static str],
+    /// The agent that it is, or wraps, and is [pointed](point) at a model like.
+    pub like: &'static str,
+}
+
+/// All agents that speak ACP.
+pub const ACP: &[Acp] = &[
+    Acp { agent: "claude-agent-acp", args: &[], like: "claude" },
+    Acp { agent: "codex-acp", args: &[], like: "codex" },
+    Acp { agent: "gemini", args: &["--acp", "--skip-trust"], like: "gemini" },
+    Acp { agent: "opencode", args: &["acp"], like: "opencode" },
+];
+
 /// The environment in which the agent of that name talks to the scripted model at `url`; writes what it needs into `home`.
 ///
 /// An error for those that speak ACP: they are pointed like the agent that they wrap.
@@ -105,12 +122,5 @@ pub fn binary(name: &str) -> Option<PathBuf> {
 ///
 /// If the agent is missing although [`REQUIRE_VARIABLE`] names it, or says `all`.
 pub fn binary_for_test(name: &str) -> Option<PathBuf> {
-    let found = binary(name);
-    if found.is_none() {
-        let required = std::env::var(REQUIRE_VARIABLE).unwrap_or_default();
-        let is_required = required.split(',').any(|word| word == name || word == "all");
-        assert!(!is_required, "{name} is not installed: `cargo xtask agents {name}`");
-        eprintln!("skipped: {name} is not installed; `cargo xtask agents {name}` does that");
-    }
-    found
+    cache::found_or_skipped(binary(name), name, "agents")
 }

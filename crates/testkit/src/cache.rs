@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
+/// The variable that turns a missing program from a reason to skip a test into a failure.
+pub const REQUIRE_VARIABLE: &str = "ADJOURN_REQUIRE_AGENTS";
+
 /// Where `name` belongs: a folder of its own for each set of versions, so that checkouts do not disturb each other.
 /// `lock` says the versions.
 ///
@@ -14,4 +17,16 @@ pub fn folder(kind: &str, name: &str, lock: &str) -> Option<PathBuf> {
     let digest = Sha256::digest(lock);
     let versions: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     Some(cache.join("adjourn").join(kind).join(format!("{name}-{versions}")))
+}
+
+/// What was found; if nothing was, says why the test is skipped, and fails it if the program is required. `verb` of xtask
+/// installs it.
+pub(crate) fn found_or_skipped(found: Option<PathBuf>, name: &str, verb: &str) -> Option<PathBuf> {
+    if found.is_none() {
+        let required = std::env::var(REQUIRE_VARIABLE).unwrap_or_default();
+        let is_required = required.split(',').any(|word| word == name || word == "all");
+        assert!(!is_required, "{name} is not installed: `cargo xtask {verb} {name}`");
+        eprintln!("skipped: {name} is not installed; `cargo xtask {verb} {name}` does that");
+    }
+    found
 }

@@ -3,11 +3,14 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod acp;
 mod agent;
 mod exec;
 mod exec_output;
+mod model;
 mod real_agents;
 mod replay;
 mod samples;
 mod supervisor;
+mod tools;
 mod turns;

@@ -66,7 +66,7 @@ fn a_workspace_has_skill_uploads_and_logs() {
     assert_eq!(fs::read_to_string(copy.join("scripts/run.sh")).unwrap(), "#!/bin/sh");
     assert_ne!(fs::metadata(copy.join("scripts/run.sh")).unwrap().permissions().mode() & 0o100, 0);
     assert_eq!(fs::read_to_string(workspace.uploads.join("a b.txt")).unwrap(), "data");
-    assert!(workspace.logs.is_dir() && workspace.work.is_dir());
+    assert!(workspace.work.is_dir());
     let files = vec![Listed { path: "uploads/a b.txt".into(), bytes: 4 }];
     assert_eq!(workspace.files().unwrap(), Listing { files, truncated: false });
     let mut text = String::new();
@@ -135,6 +135,7 @@ fn a_run_that_continues_another_works_in_its_folder_until_both_are_gone() {
     let fixture = fixture();
     let first = fixture.workspaces.create(&own(1)).unwrap();
     fs::write(first.work.join("draft"), "1").unwrap();
+    fs::create_dir(&first.logs).unwrap();
     let second = fixture.workspaces.create(&on(2, Place::Of(run(1)))).unwrap();
     let third = fixture.workspaces.create(&on(3, Place::Of(run(2)))).unwrap();
     assert!(second.work == first.work && third.work == first.work && third.logs != first.logs);
@@ -159,6 +160,7 @@ fn removal_follows_no_links() {
     fs::write(outside.join("precious"), "").unwrap();
     let workspace = fixture.workspaces.create(&own(1)).unwrap();
     symlink(&outside, workspace.work.join("link")).unwrap();
+    fs::create_dir(&workspace.logs).unwrap();
     symlink(outside.join("precious"), workspace.logs.join("link")).unwrap();
     assert_eq!(workspace.files().unwrap(), Listing::default(), "links are not listed either");
     fixture.workspaces.remove(run(1)).unwrap();

@@ -26,6 +26,15 @@ pub(crate) struct AnswerCall {
     pub(crate) arguments: Value,
 }
 
+impl AnswerCall {
+    /// The text of the arguments, in the pieces in which it is streamed: cut in the middle, as real ones are.
+    pub(crate) fn pieces(&self) -> [String; 2] {
+        let text = self.arguments.to_string();
+        let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
+        [first.to_owned(), second.to_owned()]
+    }
+}
+
 impl Answer {
     /// `reply` as the answer number `number` of this server.
     pub(crate) fn new(number: usize, reply: &Reply, request: &Conversation) -> Self {
@@ -78,7 +87,7 @@ impl Frame {
 
     /// A server-sent event that is named by its data, as two of the four formats have it.
     pub(crate) fn named(data: &Value) -> Self {
-        let name = data["type"].as_str().unwrap_or_default();
+        let Some(name) = data["type"].as_str() else { return Self::data(data) };
         Frame { event: format!("event: {name}\ndata: {data}\n\n"), pace: Pace::AtOnce }
     }
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Frame};
+use super::answer::{Answer, AnswerCall, Frame};
 use super::conversation::{Conversation, Piece, Tool, items, string, text_of};
 use super::wire::Wire;
 
-pub(crate) const WIRE: Wire = Wire { name: "anthropic", read, frames, whole, error };
+pub(crate) const WIRE: Wire = Wire { name: "anthropic", read, frames, whole, error, too_long };
 
 fn read(body: &Value) -> Conversation {
     Conversation {
@@ -68,8 +68,11 @@ fn frames(answer: &Answer) -> Vec<Frame> {
             Some("tool_use") => {
                 let mut empty = content.clone();
                 empty["input"] = json!({});
-                let input = content["input"].to_string();
-                block(index, &empty, vec![delta(json!({"type": "input_json_delta", "partial_json": input}))])
+                let call = answer.calls.iter().find(|call| content["id"] == call.id);
+                let pieces = call.into_iter().flat_map(AnswerCall::pieces);
+                let pieces =
+                    pieces.map(|piece| delta(json!({"type": "input_json_delta", "partial_json": piece})));
+                block(index, &empty, pieces.collect())
             }
             _ => {
                 let spoken = answer.text.iter();
@@ -133,4 +136,8 @@ fn error(status: u16, message: &str) -> Value {
         _ => "api_error",
     };
     json!({"type": "error", "error": {"type": kind, "message": message}})
+}
+
+fn too_long() -> Value {
+    error(400, "prompt is too long: 205000 tokens > 200000 maximum")
 }

@@ -6,7 +6,7 @@ use super::answer::{Answer, Frame};
 use super::conversation::{Conversation, Piece, Tool, items, string, text_of};
 use super::wire::Wire;
 
-pub(crate) const WIRE: Wire = Wire { name: "chat", read, frames, whole, error };
+pub(crate) const WIRE: Wire = Wire { name: "chat", read, frames, whole, error, too_long };
 
 fn read(body: &Value) -> Conversation {
     let is_system = |message: &&Value| message["role"] == "system" || message["role"] == "developer";
@@ -43,9 +43,12 @@ fn frames(answer: &Answer) -> Vec<Frame> {
     // Not in OpenAI's own format, but what compatible servers with a reasoning model send.
     frames.extend(answer.reasoning.iter().map(|text| chunk(json!({"reasoning_content": text}), None)));
     frames.extend(answer.text.iter().map(|text| chunk(json!({"content": text}), None).spoken()));
-    for (index, mut call) in calls(answer).into_iter().enumerate() {
-        call["index"] = json!(index);
-        frames.push(chunk(json!({"tool_calls": [call]}), None));
+    for (index, call) in answer.calls.iter().enumerate() {
+        let function = json!({"name": call.tool.name, "arguments": ""});
+        let first = json!({"index": index, "id": call.id, "type": "function", "function": function});
+        let rest = call.pieces().map(|piece| json!({"index": index, "function": {"arguments": piece}}));
+        let pieces = std::iter::once(first).chain(rest);
+        frames.extend(pieces.map(|piece| chunk(json!({"tool_calls": [piece]}), None)));
     }
     frames.push(chunk(json!({}), Some(finish_reason(answer))));
     let mut last = envelope(answer, "chat.completion.chunk", &json!([]));
@@ -109,4 +112,10 @@ pub(crate) fn error(status: u16, message: &str) -> Value {
         _ => ("server_error", "server_error"),
     };
     json!({"error": {"message": message, "type": kind, "code": code, "param": null}})
+}
+
+pub(crate) fn too_long() -> Value {
+    let mut error = error(400, "This model's maximum context length is 8192 tokens, your messages have 9000");
+    error["error"]["code"] = json!("context_length_exceeded");
+    error
 }

@@ -8,7 +8,7 @@ use super::answer::{Answer, Frame};
 use super::conversation::{Conversation, Piece, Tool, items, string, text_of};
 use super::wire::Wire;
 
-pub(crate) const WIRE: Wire = Wire { name: "gemini", read, frames, whole, error };
+pub(crate) const WIRE: Wire = Wire { name: "gemini", read, frames, whole, error, too_long };
 
 fn read(body: &Value) -> Conversation {
     let declared = items(body, "tools").flat_map(|tool| items(tool, "functionDeclarations"));
@@ -88,4 +88,8 @@ fn error(status: u16, message: &str) -> Value {
         _ => "INTERNAL",
     };
     json!({"error": {"code": status, "message": message, "status": name}})
+}
+
+fn too_long() -> Value {
+    error(400, "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).")
 }

@@ -7,7 +7,8 @@ use super::chat;
 use super::conversation::{Conversation, Piece, Tool, items, string, text_of};
 use super::wire::Wire;
 
-pub(crate) const WIRE: Wire = Wire { name: "responses", read, frames, whole, error: chat::error };
+pub(crate) const WIRE: Wire =
+    Wire { name: "responses", read, frames, whole, error: chat::error, too_long: chat::too_long };
 
 fn read(body: &Value) -> Conversation {
     let pieces = match &body["input"] {

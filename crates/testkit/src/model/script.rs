@@ -73,6 +73,8 @@ pub struct Reply {
     pub fault: Option<Fault>,
     /// How often it goes wrong before it goes well. Without it: always.
     pub fault_times: Option<u32>,
+    /// What a fault that is a status says about when to come back: seconds or a date.
+    pub retry_after: Option<String>,
 }
 
 impl Reply {
@@ -100,6 +102,12 @@ impl Reply {
     #[must_use]
     pub fn after(self, fault: Fault, times: u32) -> Self {
         Reply { fault: Some(fault), fault_times: Some(times), ..self }
+    }
+
+    /// The same reply, which says when to come back while it goes wrong.
+    #[must_use]
+    pub fn retry_after(self, when: impl Into<String>) -> Self {
+        Reply { retry_after: Some(when.into()), ..self }
     }
 
     /// The whole text.
@@ -148,6 +156,10 @@ pub enum Fault {
     Garbage,
     /// Sends the first half, then closes the connection.
     Cut,
+    /// Sends the first half, then an error in the words of the format: it has no capacity any more.
+    Overloaded,
+    /// Answers that the conversation is longer than it can take, in the words of the format.
+    TooLong,
 }
 
 /// Not null, which no format takes for arguments.

@@ -10,13 +10,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{self, Body};
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::answer::Answer;
+use super::answer::{Answer, Frame};
 use super::conversation::Conversation;
 use super::progress::{Next, Progress};
 use super::requests::{Outcome, Recorded, Requests};
@@ -138,7 +138,7 @@ async fn answer(State(model): State<Arc<Model>>, request: Request) -> Response {
             (json_response(404, &chat::error(404, &message)), Outcome::Served)
         }
     };
-    let text = |value: &axum::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     model.requests.push(Recorded {
         format,
         method: parts.method.to_string(),
@@ -204,9 +204,15 @@ impl Model {
             Next::Refused(problem) => {
                 (json_response(400, &(wire.error)(400, &problem)), Outcome::Refused(problem))
             }
-            Next::Reply { index, fault: Some(Fault::Status(status)), .. } => {
+            Next::Reply { index, reply, fault: Some(Fault::Status(status)) } => {
                 let message = format!("the script answers with status {status} here");
-                (json_response(status, &(wire.error)(status, &message)), Outcome::Reply(index))
+                let mut response = json_response(status, &(wire.error)(status, &message));
+                let when = reply.retry_after.and_then(|when| HeaderValue::try_from(when).ok());
+                response.headers_mut().extend(when.map(|when| (RETRY_AFTER, when)));
+                (response, Outcome::Reply(index))
+            }
+            Next::Reply { index, fault: Some(Fault::TooLong), .. } => {
+                (json_response(400, &(wire.too_long)()), Outcome::Reply(index))
             }
             Next::Reply { index, reply, fault } => {
                 let (this, told) = (Arc::clone(self), request.clone());
@@ -233,7 +239,8 @@ impl Model {
         } else {
             ("application/json", stream::in_one_piece((wire.whole)(&answer).to_string()))
         };
-        response(200, kind, stream::body(Sending { frames, delay, fault, done }))
+        let error = Frame::named(&(wire.error)(529, "the script has no capacity here"));
+        response(200, kind, stream::body(Sending { frames, delay, fault, error, done }))
     }
 }
 
@@ -251,6 +258,6 @@ fn response(status: u16, kind: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
     // A script may ask for a status that there is not.
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response.headers_mut().insert(CONTENT_TYPE, axum::http::HeaderValue::from_static(kind));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }

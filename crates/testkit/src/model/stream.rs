@@ -20,6 +20,8 @@ pub(crate) struct Sending {
     /// Before each piece of text.
     pub(crate) delay: Duration,
     pub(crate) fault: Option<Fault>,
+    /// The event that says that something went wrong.
+    pub(crate) error: Frame,
     /// Called when all of it was handed to the connection.
     pub(crate) done: Box<dyn FnOnce() + Send>,
 }
@@ -41,8 +43,8 @@ pub(crate) fn in_one_piece(whole: String) -> Vec<Frame> {
 
 /// The body of a response that is sent like that.
 pub(crate) fn body(sending: Sending) -> Body {
-    let Sending { frames, delay, fault, done } = sending;
-    let state = (steps(frames, fault).into_iter(), fault.is_none().then_some(done));
+    let Sending { frames, delay, fault, error, done } = sending;
+    let state = (steps(frames, fault, error).into_iter(), fault.is_none().then_some(done));
     Body::from_stream(stream::unfold(state, move |(mut steps, mut done)| async move {
         let sent = match steps.next() {
             Some(Step::Send(frame)) => {
@@ -68,10 +70,11 @@ pub(crate) fn body(sending: Sending) -> Body {
     }))
 }
 
-fn steps(mut frames: Vec<Frame>, fault: Option<Fault>) -> Vec<Step> {
+fn steps(mut frames: Vec<Frame>, fault: Option<Fault>, error: Frame) -> Vec<Step> {
     let half = frames.len().div_ceil(2);
     let end = match fault {
-        None | Some(Fault::Status(_)) => None,
+        None | Some(Fault::Status(_) | Fault::TooLong) => None,
+        Some(Fault::Overloaded) => Some(Step::Send(error)),
         Some(Fault::Stall) => Some(Step::Stall),
         Some(Fault::Garbage) => Some(Step::Send(Frame::data("{this is no JSON"))),
         Some(Fault::Cut) => Some(Step::Cut),

@@ -17,4 +17,6 @@ pub(crate) struct Wire {
     pub(crate) whole: fn(&Answer) -> Value,
     /// Writes an error.
     pub(crate) error: fn(u16, &str) -> Value,
+    /// Writes that the conversation is too long, which comes with status 400.
+    pub(crate) too_long: fn() -> Value,
 }

@@ -35,6 +35,31 @@ fn a_status_comes_with_an_error_in_the_words_of_the_format() {
 }
 
 #[test]
+fn a_status_may_say_when_to_come_back() {
+    let server = serve(Reply::text("Late.").after(Fault::Status(429), 1).retry_after("7"));
+    assert_eq!(ask(&server).header("retry-after"), Some("7"));
+    let whole = ask(&server);
+    assert!(is_whole(&whole) && whole.header("retry-after").is_none());
+}
+
+#[test]
+fn a_server_without_capacity_says_so_in_the_middle() {
+    let server = serve(Reply::chunks(["a", "b", "c"]).after(Fault::Overloaded, 1));
+    let overloaded = ask(&server).events().pop().unwrap();
+    assert_eq!(overloaded["error"]["type"], "overloaded_error");
+    assert!(is_whole(&ask(&server)));
+}
+
+#[test]
+fn a_conversation_that_is_too_long_is_refused_in_the_words_of_the_format() {
+    let server = serve(Reply::fault(Fault::TooLong));
+    let answer = ask(&server);
+    assert_eq!((answer.status, &answer.json()["error"]["type"]), (400, &json!("invalid_request_error")));
+    let chat = post(&server, "/v1/chat/completions", &body()).json();
+    assert_eq!(chat["error"]["code"], "context_length_exceeded");
+}
+
+#[test]
 fn a_fault_goes_away_after_so_many_times() {
     let server = serve(Reply::text("At last.").after(Fault::Status(500), 2));
     let statuses: Vec<_> = (0..3).map(|_| ask(&server).status).collect();

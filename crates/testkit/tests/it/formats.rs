@@ -58,7 +58,7 @@ fn anthropic_streams_blocks_and_says_why_it_stopped() {
             &["message_start"][..],
             &[block, delta, delta, stop],
             &[block, delta, delta, stop],
-            &[block, delta, stop],
+            &[block, delta, delta, stop],
             &["message_delta", "message_stop"],
         ]
         .concat()

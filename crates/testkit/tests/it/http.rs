@@ -13,11 +13,18 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What came back: as much of it as did, and whether the other side ended it as it should.
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    head: String,
     pub(crate) body: String,
     pub(crate) end: io::Result<()>,
 }
 
 impl Answer {
+    /// The header of this name, in lower case.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.head.lines().filter_map(|line| line.split_once(": "));
+        headers.find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
     /// The body as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
@@ -55,5 +62,5 @@ pub(crate) fn request(
     let text = String::from_utf8(bytes).expect("the server writes text");
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no head: {text:?}, {end:?}"));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a head has a status");
-    Answer { status, body: body.to_owned(), end }
+    Answer { status, head: head.to_owned(), body: body.to_owned(), end }
 }

@@ -1,0 +1,120 @@
+//! Follows the journal and hands every fact to those who tell of it: the log, and whoever collects traces.
+//!
+//! What is told is durable, in order and complete, also of what happened by itself: deadlines, recovery. It begins with
+//! what is there when the server starts.
+
+use std::sync::Arc;
+
+use adjourn_core::{Event, Record, RunId, StreamId};
+use adjourn_store::{Error, Store};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+/// Entries of the journal that are read at once: they come as fast as they are committed, in batches of some hundred.
+const PAGE_ENTRIES: usize = 256;
+
+/// Somebody who wants to know of runs that ended.
+pub(crate) trait Ended: Send + Sync + 'static {
+    /// A run has ended. Must return at once.
+    fn ended(&self, run_id: RunId);
+}
+
+/// Tells of everything that is committed until `shutdown`.
+pub(crate) async fn follow(
+    store: Arc<dyn Store>,
+    ended: Option<Arc<dyn Ended>>,
+    shutdown: CancellationToken,
+) {
+    let mut commits = store.watch();
+    let mut after = *commits.borrow_and_update();
+    loop {
+        let read = {
+            let (store, ended) = (store.clone(), ended.clone());
+            tokio::task::spawn_blocking(move || tell(store.as_ref(), after, ended.as_deref()))
+        };
+        match read.await {
+            Ok(Ok(upto)) if upto > after => {
+                after = upto;
+                continue;
+            }
+            Ok(Ok(_)) => {}
+            Ok(Err(problem)) => warn!(%problem, "the log does not show what was committed just now"),
+            Err(panic) => warn!(%panic, "the log does not show what was committed just now"),
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            changed = commits.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+/// Tells of the next entries, and says up to where.
+fn tell(store: &dyn Store, after: u64, ended: Option<&dyn Ended>) -> Result<u64, Error> {
+    let entries = store.read_all(after, PAGE_ENTRIES)?;
+    for entry in &entries {
+        let StreamId::Run(run_id) = entry.stream else { continue };
+        let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
+        let mut attempt = record.place.attempt;
+        for event in &record.events {
+            if let Event::TurnStarted { attempt: started, .. } = event {
+                attempt = *started;
+            }
+            log(run_id, attempt, event);
+            if matches!(event, Event::StatusChanged { to, .. } if to.is_terminal())
+                && let Some(ended) = ended
+            {
+                ended.ended(run_id);
+            }
+        }
+    }
+    Ok(entries.last().map_or(after, |entry| entry.position))
+}
+
+/// What happened to a run, in one line: what kind of thing, and never what anybody said or wrote.
+fn log(run_id: RunId, attempt: u32, event: &Event) {
+    let run_id = tracing::field::display(run_id);
+    match event {
+        Event::Created(spec) => {
+            let (skill, engine) = (spec.skill.as_deref().unwrap_or_default(), &spec.engine);
+            debug!(run_id, attempt, skill, engine, mode = %spec.execution_mode, "run created");
+        }
+        Event::StatusChanged { from, to, trigger, error } => {
+            let error = error.as_ref().map(|error| error.code.to_string());
+            let error = error.as_deref();
+            match (to.is_terminal(), error) {
+                (true, Some(_)) => warn!(run_id, attempt, %from, %to, %trigger, error, "run ended"),
+                (true, None) => info!(run_id, attempt, %from, %to, %trigger, "run ended"),
+                (false, _) => debug!(run_id, attempt, %from, %to, %trigger, error, "run changed"),
+            }
+        }
+        Event::TurnStarted { reason, .. } => debug!(run_id, attempt, %reason, "turn started"),
+        Event::RepairStarted { repair, .. } => info!(run_id, attempt, repair, "output is repaired"),
+        Event::Warned(warning) => info!(run_id, attempt, warning = %warning.code, "run warned"),
+        Event::InteractionOpened { id, subject, .. } => {
+            debug!(run_id, attempt, interaction_id = id.0, source = %subject.source(), "question opened");
+        }
+        Event::InteractionAnswered { id, by, .. } => {
+            debug!(run_id, attempt, interaction_id = id.0, by = %by.kind, "question answered");
+        }
+        Event::InteractionExpired { id, .. } => {
+            info!(run_id, attempt, interaction_id = id.0, "question expired");
+        }
+        Event::InteractionWithdrawn { id } => {
+            debug!(run_id, attempt, interaction_id = id.0, "question withdrawn");
+        }
+        Event::ContractCreated(spec) => {
+            let execution_id = tracing::field::display(spec.execution_id);
+            debug!(run_id, attempt, execution_id, irreversible = spec.irreversible, "contract created");
+        }
+        Event::ContractChanged { id, from, to, trigger, actor, .. } => {
+            let execution_id = tracing::field::display(id);
+            debug!(run_id, attempt, execution_id, %from, %to, %trigger, %actor, "contract changed");
+        }
+        Event::ContractSettled { id, happened, .. } => {
+            info!(run_id, attempt, execution_id = %id, happened, "contract settled");
+        }
+        Event::ProcessLost => warn!(run_id, attempt, "the agent's process is gone"),
+        Event::EndRequested(_) => debug!(run_id, attempt, "run is to end"),
+        Event::Observed(_) | Event::ResultRecorded(_) => {}
+    }
+}
