@@ -1,6 +1,7 @@
 //! Calling cargo.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -31,6 +32,13 @@ pub(crate) fn output(args: &[&str]) -> Result<String> {
         command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start `{shown}`"))?;
     ensure!(output.status.success(), "`{shown}` failed ({})", output.status);
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed something that is not UTF-8"))
+}
+
+/// Builds the binary `adjourn` as tests do, and says where it is.
+pub(crate) fn adjourn() -> Result<PathBuf> {
+    run(&["build", "--package", "adjourn"])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    Ok(repo::root().join(target).join("debug/adjourn"))
 }
 
 fn command(args: &[&str]) -> Command {

@@ -1,11 +1,12 @@
 //! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `mcp-servers`,
-//! `recordings`, `schemathesis`, `sim`, `torture`, `ci`.
+//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
 
 mod agents;
 mod bench;
+mod browser;
 mod cargo;
 mod ci;
 mod docs;
@@ -13,6 +14,7 @@ mod duplicates;
 mod install;
 mod ledger;
 mod licences;
+mod mcp;
 mod mcp_servers;
 mod metadata;
 mod purity;
@@ -60,6 +62,10 @@ enum Verb {
     Schemathesis,
     /// Record the runs that the example skills carry again, with real agents and a scripted model
     Recordings(recordings::Options),
+    /// Drive Adjourn with the client of the official MCP SDK
+    Mcp,
+    /// Let a browser and curl follow streams while the server is ended under them
+    Browser,
     /// Run all that a change has to pass
     Ci,
 }
@@ -76,6 +82,8 @@ fn main() -> ExitCode {
         Verb::Torture(options) => torture::run(&options),
         Verb::Schemathesis => schemathesis::run(),
         Verb::Recordings(options) => recordings::run(&options),
+        Verb::Mcp => mcp::run(),
+        Verb::Browser => browser::run(),
         Verb::Ci => ci::run(),
     };
     // Not returned from `main`, which would print a backtrace where `RUST_BACKTRACE` is set: these are for people.

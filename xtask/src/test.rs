@@ -5,7 +5,7 @@ use std::process::Command;
 use adjourn_testkit::agents::REQUIRE_VARIABLE;
 use anyhow::{Result, ensure};
 
-use crate::{agents, cargo, python, schemathesis};
+use crate::{agents, browser, cargo, mcp, python, schemathesis};
 
 /// The smallest: 23 MB, where all of them are 1.5 GB.
 const USUAL_AGENT: &str = "gemini";
@@ -42,17 +42,36 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.filter.is_some() {
         return Ok(());
     }
-    if !python::is_there() {
-        eprintln!("python3 is not installed, so the server is not held against its own description");
-        return Ok(());
+    foreign_clients()
+}
+
+/// Clients that others wrote. Where what they run on is missing, they are left out, and that is said.
+fn foreign_clients() -> Result<()> {
+    match python::is_there() {
+        true => {
+            mcp::run()?;
+            schemathesis::run()?;
+        }
+        false => {
+            eprintln!("python3 is not installed, so the official MCP client and Schemathesis are left out")
+        }
     }
-    schemathesis::run()
+    match browser::browser().is_some() && is_there("npm") && is_there("curl") {
+        true => browser::run(),
+        false => {
+            eprintln!("chromium, npm or curl is not installed, so streams are not followed by a browser");
+            Ok(())
+        }
+    }
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Installs the agent that the tests are never without. Where there is no npm, they skip what needs an agent, and say so.
 fn usual_agent() -> Result<Option<&'static str>> {
-    let has_npm = Command::new("npm").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !has_npm {
+    if !is_there("npm") {
         eprintln!("npm is not installed, so tests that need a real agent are skipped");
         return Ok(None);
     }
@@ -63,9 +82,8 @@ fn usual_agent() -> Result<Option<&'static str>> {
 /// SQLite is compiled in. Without a compiler that fails deep inside a build script, in words that help nobody.
 fn require_c_compiler() -> Result<()> {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let found = Command::new(&compiler).arg("--version").output().is_ok_and(|output| output.status.success());
     ensure!(
-        found,
+        is_there(&compiler),
         "no C compiler: `{compiler}` does not start. SQLite is built from source; on Debian and Ubuntu: \
          apt-get install build-essential"
     );

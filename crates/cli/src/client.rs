@@ -9,19 +9,20 @@ mod remote;
 mod sse;
 mod transport;
 
-use axum::body::Body;
-use axum::http::Response;
+use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::net::UnixStream;
 
 pub(crate) use self::calls::{Answer, Created, FileView, RunQuery, Waiting, new_key};
 pub(crate) use self::connect::{Role, answering};
 pub(crate) use self::refused::Refused;
 pub(crate) use self::sse::Sse;
 
-use self::call::Call;
+use self::call::{Call, Payload};
 use self::transport::Transport;
 use crate::background;
 use crate::data::Global;
@@ -122,6 +123,35 @@ impl<'g> Client<'g> {
         let response = self.open(call).await?;
         let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
         Ok(is_stream.then(|| Sse::new(response.into_body())))
+    }
+
+    /// Whether the owner that it talked to is gone.
+    pub(crate) async fn is_alone(&self) -> bool {
+        match &self.transport {
+            Transport::Socket(path) => UnixStream::connect(path).await.is_err(),
+            Transport::Here(_) | Transport::Reading(_) | Transport::Url(_) => false,
+        }
+    }
+
+    /// Looks for the next owner where the last one is gone.
+    pub(crate) async fn find_owner(&mut self) -> anyhow::Result<()> {
+        if self.is_alone().await {
+            self.transport = connect::find(self.global, self.role).await?;
+        }
+        Ok(())
+    }
+
+    /// Passes a message on to the MCP server. It is sent once: only its sender knows whether it may be sent twice.
+    pub(crate) async fn pass_on(
+        &self,
+        message: &Value,
+        headers: &[(&'static str, &str)],
+    ) -> anyhow::Result<(StatusCode, Bytes)> {
+        let call = Call::post("/mcp".to_owned(), Payload::Json(message.clone()));
+        let call = call.accept("application/json, text/event-stream");
+        let call = headers.iter().fold(call, |call, (name, value)| call.header(name, value));
+        let response = self.transport.send(&call).await?;
+        Ok((response.status(), axum::body::to_bytes(response.into_body(), ANSWER_BYTES_MAX).await?))
     }
 
     /// Looks for the next owner after the last one did not answer. Every call may be made twice: what changes something

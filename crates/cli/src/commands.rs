@@ -6,6 +6,7 @@ mod engines;
 mod events;
 mod files;
 mod inbox;
+mod mcp;
 mod prune;
 mod ps;
 mod reply;
@@ -54,6 +55,7 @@ enum Command {
     Events(events::Events),
     Files(files::Files),
     Serve(serve::Serve),
+    Mcp(mcp::Mcp),
     Token(token::Token),
     Engines(engines::Engines),
     Skills(skills::Skills),
@@ -106,6 +108,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Events(command) => drive(command.run(&global)),
         Command::Files(command) => drive(command.run(&global)),
         Command::Serve(command) => drive(command.run(&global)),
+        Command::Mcp(command) => drive(command.run(&global)),
         Command::Token(command) => command.run(&global),
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),

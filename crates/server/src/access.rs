@@ -35,6 +35,14 @@ impl Caller {
             Self::Token { name, .. } => By { kind: ByKind::User, name: Some(name) },
         }
     }
+
+    /// Whether this caller may do what takes the role `needed`, where its route does not say everything.
+    pub(crate) fn check(&self, needed: Role) -> Result<(), Problem> {
+        match self {
+            Self::Local => Ok(()),
+            Self::Token { name, role } => check(name, *role, needed),
+        }
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Caller {
@@ -59,13 +67,18 @@ pub(crate) fn admit(tokens: &Tokens, request: &Request) -> Result<Option<Holder>
         return Err(Problem::new(Code::TokenUnknown, detail)
             .challenge("Bearer realm=\"adjourn\", error=\"invalid_token\""));
     };
-    if holder.role < role {
-        let detail =
-            format!("the token `{}` has the role `{}`, and this takes `{role}`", holder.name, holder.role);
-        return Err(Problem::new(Code::RoleTooLow, detail)
-            .challenge("Bearer realm=\"adjourn\", error=\"insufficient_scope\""));
-    }
+    check(&holder.name, holder.role, role)?;
     Ok(Some(holder))
+}
+
+/// Whether a token with this name and this role is enough for what takes the role `needed`.
+fn check(name: &str, role: Role, needed: Role) -> Result<(), Problem> {
+    if role >= needed {
+        return Ok(());
+    }
+    let detail = format!("the token `{name}` has the role `{role}`, and this takes `{needed}`");
+    Err(Problem::new(Code::RoleTooLow, detail)
+        .challenge("Bearer realm=\"adjourn\", error=\"insufficient_scope\""))
 }
 
 fn secret(headers: &HeaderMap) -> Result<&str, Problem> {

@@ -33,22 +33,26 @@ impl<S: Send + Sync> FromRequest<S> for Json {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         kind(request.headers(), &[Kind::Json])?;
-        if let Err(problem) = check_length(request.headers(), BODY_BYTES_MAX) {
-            discard(request).await;
-            return Err(problem);
-        }
-        let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
-        let bytes = bytes
-            .map_err(|_| {
-                let detail = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
-                Problem::new(Code::BodyTooSlow, detail)
-            })?
-            .map_err(|rejection| match rejection.status() {
-                StatusCode::PAYLOAD_TOO_LARGE => too_large(BODY_BYTES_MAX),
-                _ => Problem::bad_request("the body could not be read to its end"),
-            })?;
-        parse(&bytes).map(Self)
+        parse(&bytes(request, state).await?).map(Self)
     }
+}
+
+/// A body that came whole and in time.
+pub(crate) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
+    if let Err(problem) = check_length(request.headers(), BODY_BYTES_MAX) {
+        discard(request).await;
+        return Err(problem);
+    }
+    let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
+    bytes
+        .map_err(|_| {
+            let detail = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
+            Problem::new(Code::BodyTooSlow, detail)
+        })?
+        .map_err(|rejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => too_large(BODY_BYTES_MAX),
+            _ => Problem::bad_request("the body could not be read to its end"),
+        })
 }
 
 /// Takes in a body that is refused, where that is soon done: most clients only read an answer when they have said
@@ -115,9 +119,15 @@ pub(crate) fn kind(headers: &HeaderMap, taken: &[Kind]) -> Result<Kind, Problem>
 pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
     match key.to_str() {
-        Ok(key) if (1..=KEY_BYTES_MAX).contains(&key.len()) => Ok(Some(key.to_owned())),
-        Ok(_) | Err(_) => Err(Problem::bad_request(format!(
-            "`Idempotency-Key` should have 1 to {KEY_BYTES_MAX} printable ASCII characters"
-        ))),
+        Ok(key) if is_key(key) => Ok(Some(key.to_owned())),
+        Ok(_) | Err(_) => Err(Problem::bad_request(format!("`Idempotency-Key` {KEY_RULE}"))),
     }
+}
+
+/// What an idempotency key has to be, to be said after its name.
+pub(crate) const KEY_RULE: &str = "should have 1 to 255 printable ASCII characters";
+
+/// Whether this can be an idempotency key.
+pub(crate) fn is_key(key: &str) -> bool {
+    (1..=KEY_BYTES_MAX).contains(&key.len()) && key.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }

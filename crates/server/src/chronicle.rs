@@ -27,6 +27,7 @@ pub(crate) async fn follow(
 ) {
     let mut commits = store.watch();
     let mut after = *commits.borrow_and_update();
+    let mut is_over = false;
     loop {
         let read = {
             let (store, ended) = (store.clone(), ended.clone());
@@ -42,8 +43,9 @@ pub(crate) async fn follow(
             Err(panic) => warn!(%panic, "the log does not show what was committed just now"),
         }
         tokio::select! {
-            () = shutdown.cancelled() => return,
-            changed = commits.changed() => if changed.is_err() { return },
+            () = shutdown.cancelled(), if !is_over => is_over = true,
+            changed = commits.changed(), if !is_over => is_over = changed.is_err(),
+            else => return,
         }
     }
 }

@@ -120,6 +120,7 @@ async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Re
 }
 
 /// The frames of a run that are in the journal.
+#[derive(Clone)]
 pub(crate) struct Reader {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) id: RunId,
@@ -128,7 +129,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
-    fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
+    pub(crate) fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
         let header = Header { run_id: self.id, engine: &self.engine };
         let entries = self.store.read(StreamId::Run(self.id), After::Frame(after), limit)?;
         let mut frames = Vec::new();

@@ -81,6 +81,12 @@ pub(crate) struct Changes {
     engines: Mutex<HashMap<RunId, Arc<str>>>,
 }
 
+/// A state change, and its position in the journal of everything.
+struct Changed {
+    position: u64,
+    frame: Frame,
+}
+
 /// Runs whose engine is remembered. When there are more, all are looked up again.
 const ENGINES_MAX: usize = 4096;
 
@@ -110,23 +116,28 @@ impl Changes {
     }
 }
 
-impl Source for Changes {
-    fn read(&self, after: u64) -> Result<Page, Error> {
+impl Changes {
+    /// The changes of the next entries after `after`, and up to where that is; none where there are no more.
+    pub(crate) fn frames(&self, after: u64) -> Result<(Vec<Frame>, Option<u64>), Error> {
+        let (changes, entries) = self.next(after)?;
+        let frames = changes.into_iter().map(|changed| changed.frame).collect();
+        Ok((frames, entries.last().map(|entry| entry.position)))
+    }
+
+    /// The next entries after `after`, and their changes with the position of each.
+    fn next(&self, after: u64) -> Result<(Vec<Changed>, Vec<Entry>), Error> {
         let entries = self.store.read_all(after, PAGE_ENTRIES)?;
-        let mut events = Vec::new();
+        let mut found = Vec::new();
         for entry in &entries {
             if let StreamId::Run(run_id) = entry.stream {
                 let changes = self.changes_of(entry, run_id)?;
-                events.extend(changes.into_iter().filter(|change| change.id > after));
+                found.extend(changes.into_iter().filter(|changed| changed.position > after));
             }
         }
-        let upto = entries.last().map_or(after, |entry| entry.position);
-        Ok(Page { events, upto, is_all: entries.len() < PAGE_ENTRIES })
+        Ok((found, entries))
     }
-}
 
-impl Changes {
-    fn changes_of(&self, entry: &Entry, run_id: RunId) -> Result<Vec<Rendered>, Error> {
+    fn changes_of(&self, entry: &Entry, run_id: RunId) -> Result<Vec<Changed>, Error> {
         let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
         let is_change = |event: &Event| matches!(event, Event::StatusChanged { .. });
         if !record.events.iter().any(is_change) {
@@ -134,19 +145,31 @@ impl Changes {
         }
         let engine = self.engine(run_id)?;
         let frames = record.frames(Header { run_id, engine: &engine }, entry);
-        let frames = frames.iter().filter(|frame| frame.kind == FrameType::StateChanged);
+        let frames = frames.into_iter().filter(|frame| frame.kind == FrameType::StateChanged);
         // The position of an entry is that of its last event.
         let before = entry.position - u64::from(entry.events);
         let places = (1..).zip(&record.events).filter(|(_, event)| is_change(event));
-        places.zip(frames).map(|((place, _), frame)| rendered(before + place, frame)).collect()
+        Ok(places
+            .zip(frames)
+            .map(|((place, _), frame)| Changed { position: before + place, frame })
+            .collect())
     }
 }
 
-fn rendered(position: u64, frame: &Frame) -> Result<Rendered, Error> {
+impl Source for Changes {
+    fn read(&self, after: u64) -> Result<Page, Error> {
+        let (changes, entries) = self.next(after)?;
+        let events = changes.iter().map(rendered).collect::<Result<_, _>>()?;
+        let upto = entries.last().map_or(after, |entry| entry.position);
+        Ok(Page { events, upto, is_all: entries.len() < PAGE_ENTRIES })
+    }
+}
+
+fn rendered(Changed { position, frame }: &Changed) -> Result<Rendered, Error> {
     let mut events = Events::default();
-    let written = events.message(position, frame);
+    let written = events.message(*position, frame);
     written.map_err(|error| Error::Damaged { problem: format!("event {position}: {error}") })?;
-    Ok(Rendered { id: position, bytes: events.into_bytes(), is_last: false })
+    Ok(Rendered { id: *position, bytes: events.into_bytes(), is_last: false })
 }
 
 /// Somebody who reads the stream.

@@ -53,10 +53,10 @@ pub(crate) async fn list(
     Parameters(wanted): Parameters<Wanted>,
 ) -> Result<Json<Page<Waiting>>, Problem> {
     let limit = limit(wanted.limit)?;
-    let after = wanted.cursor.as_deref().map(|text| read(text).ok_or_else(bad_cursor)).transpose()?;
+    let after = wanted.cursor.as_deref().map(read_cursor).transpose()?;
     let page = server.blocking(move |service| {
         let open = service.store().open_interactions(after, limit + 1)?;
-        let page = Page::cut(open, limit, |open| write(OpenCursor::after(open)));
+        let page = Page::cut(open, limit, |open| write_cursor(OpenCursor::after(open)));
         Ok(page.map(|open| open.iter().filter_map(|open| waiting(service, open)).collect()))
     });
     page.await.map(Json)
@@ -74,11 +74,15 @@ fn waiting(service: &Service, open: &OpenInteraction) -> Option<Waiting> {
     })
 }
 
-fn write(cursor: OpenCursor) -> String {
+pub(crate) fn write_cursor(cursor: OpenCursor) -> String {
     format!("{}.{}.{}", cursor.created_at.millis(), cursor.run_id, cursor.interaction_id)
 }
 
-fn read(text: &str) -> Option<OpenCursor> {
+pub(crate) fn read_cursor(text: &str) -> Result<OpenCursor, Problem> {
+    parse(text).ok_or_else(bad_cursor)
+}
+
+fn parse(text: &str) -> Option<OpenCursor> {
     let mut parts = text.split('.');
     let cursor = OpenCursor {
         created_at: Timestamp::from_millis(parts.next()?.parse().ok()?),

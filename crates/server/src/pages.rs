@@ -34,6 +34,11 @@ impl<T> Page<T> {
         Self { items, next_cursor }
     }
 
+    /// The items, and where the next page begins.
+    pub(crate) fn into_parts(self) -> (Vec<T>, Option<String>) {
+        (self.items, self.next_cursor)
+    }
+
     /// The same page with other items.
     pub(crate) fn map<U>(self, change: impl FnOnce(Vec<T>) -> Vec<U>) -> Page<U> {
         Page { items: change(self.items), next_cursor: self.next_cursor }

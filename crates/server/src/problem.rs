@@ -57,6 +57,28 @@ impl Problem {
     pub(crate) fn challenge(self, challenge: &'static str) -> Self {
         Self { challenge: Some(challenge), ..self }
     }
+
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    /// What is wrong with the body, and where.
+    pub(crate) fn errors(&self) -> &[FieldError] {
+        &self.errors
+    }
+
+    /// What is sent.
+    pub(crate) fn document(self) -> Document {
+        let status = self.code.status();
+        Document {
+            r#type: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: self.detail,
+            code: self.code,
+            errors: self.errors,
+        }
+    }
 }
 
 /// A problem on the wire.
@@ -82,21 +104,14 @@ pub(crate) struct Document {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = self.code.status();
-        let document = Document {
-            r#type: "about:blank",
-            title: status.canonical_reason().unwrap_or("Error"),
-            status: status.as_u16(),
-            detail: self.detail,
-            code: self.code,
-            errors: self.errors,
-        };
+        let (status, retry_after_sec, challenge) = (self.code.status(), self.retry_after_sec, self.challenge);
         let content_type = HeaderValue::from_static(CONTENT_TYPE);
-        let mut response = (status, [(header::CONTENT_TYPE, content_type)], Json(document)).into_response();
-        if let Some(seconds) = self.retry_after_sec {
+        let document = Json(self.document());
+        let mut response = (status, [(header::CONTENT_TYPE, content_type)], document).into_response();
+        if let Some(seconds) = retry_after_sec {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
-        if let Some(challenge) = self.challenge {
+        if let Some(challenge) = challenge {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
         }
         response

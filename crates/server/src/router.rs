@@ -16,8 +16,8 @@ use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::streams::Streams;
 use crate::{
-    catalog, docs, events, feed, files, health, inbox, logs, openapi, replies, request_id, runs, skills,
-    slots,
+    catalog, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies, request_id, runs,
+    skills, slots,
 };
 
 /// What every route has: the service, and the news that the server ends.
@@ -41,6 +41,8 @@ impl Server {
         let (routes, document) = documented().split_for_parts();
         routes
             .merge(docs::routes(&openapi::finished(document, &door)))
+            .merge(jobs::routes())
+            .merge(mcp::routes(&self))
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))

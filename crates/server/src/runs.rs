@@ -5,6 +5,7 @@ use std::future::Future;
 use adjourn_core::{
     ContractView, InteractionView, Run, RunError, RunId, RunRow, RunStatus, RunView, Warning,
 };
+use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::{Created, ServiceError};
 use adjourn_store::RunFilter;
 use axum::extract::State;
@@ -71,6 +72,14 @@ pub(crate) struct CreatedView {
     notice: Option<String>,
 }
 
+impl CreatedView {
+    fn answer(created: Created) -> Response {
+        let location = format!("/v1/runs/{}", created.run.id());
+        let view = Self { run: RunView::of(&created.run), notice: created.notice };
+        (StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response()
+    }
+}
+
 /// Creates a run.
 ///
 /// With an idempotency key that created one before, the answer is the same 201, with the run as it is now: whoever
@@ -93,12 +102,12 @@ pub(crate) async fn create(
     let LocalRequest { mut request, record } = local::read(document, reach).map_err(Problem::invalid)?;
     request.files.extend(files.iter().flat_map(|files| files.uploads().to_vec()));
     let service = server.service.clone();
-    whole(async move {
+    let created = whole(async move {
         let created = service.create(request, key, record).await;
         drop(files);
         created
-    })
-    .await
+    });
+    Ok(CreatedView::answer(created.await?))
 }
 
 /// Creates a run by the request that another was created by.
@@ -116,6 +125,15 @@ pub(crate) async fn rerun(
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
     let request = server.blocking(move |service| Ok(service.request_of(id)?)).await?;
+    start(&server, request, key).await.map(CreatedView::answer)
+}
+
+/// Creates a run that comes without files.
+pub(crate) async fn start(
+    server: &Server,
+    request: RunRequest,
+    key: Option<String>,
+) -> Result<Created, Problem> {
     let service = server.service.clone();
     whole(async move { service.create(request, key, None).await }).await
 }
@@ -123,12 +141,9 @@ pub(crate) async fn rerun(
 /// Creates a run in a task of its own: a client that goes away must not stop halfway what makes the run's folder.
 async fn whole(
     creating: impl Future<Output = Result<Created, ServiceError>> + Send + 'static,
-) -> Result<Response, Problem> {
+) -> Result<Created, Problem> {
     let created = tokio::spawn(creating).await;
-    let created = created.map_err(|_| Problem::internal("creating the run stopped halfway"))??;
-    let location = format!("/v1/runs/{}", created.run.id());
-    let view = CreatedView { run: RunView::of(&created.run), notice: created.notice };
-    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())
+    Ok(created.map_err(|_| Problem::internal("creating the run stopped halfway"))??)
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -216,10 +231,7 @@ pub(crate) async fn result(
     RunPath(id): RunPath,
 ) -> Result<Json<ResultView>, Problem> {
     let run = server.blocking(move |service| Ok(service.run(id)?)).await?;
-    if !run.status().is_terminal() {
-        let detail = format!("{id} is {}: it has a result when it has ended", run.status());
-        return Err(Problem::new(Code::NotFinished, detail));
-    }
+    check_finished(&run)?;
     Ok(Json(ResultView {
         run_id: id,
         status: run.status(),
@@ -227,6 +239,15 @@ pub(crate) async fn result(
         error: run.error().cloned(),
         warnings: run.warnings().to_vec(),
     }))
+}
+
+/// Only a run that has ended has a result.
+pub(crate) fn check_finished(run: &Run) -> Result<(), Problem> {
+    if run.status().is_terminal() {
+        return Ok(());
+    }
+    let detail = format!("{} is {}: it has a result when it has ended", run.id(), run.status());
+    Err(Problem::new(Code::NotFinished, detail))
 }
 
 /// The questions of a run, and how each was resolved.

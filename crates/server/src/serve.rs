@@ -21,6 +21,7 @@ use crate::http;
 use crate::listen::{self, Listeners, Socket};
 use crate::router::Server;
 use crate::tokens::Tokens;
+use crate::traces::Traces;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
 const GRACE: Duration = Duration::from_secs(5);
@@ -80,7 +81,8 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     let limits = Limits::of(raise_descriptor_limit()?);
     // A frame is sent when it is there, not when more are.
     let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
-    let telling = tokio::spawn(chronicle::follow(service.store().clone(), None, shutdown.clone()));
+    let (ended, sending) = Traces::begin(service.store())?.unzip();
+    let telling = tokio::spawn(chronicle::follow(service.store().clone(), ended, shutdown.clone()));
     let server = Server::new(service, shutdown.clone());
     let doors = async {
         tokio::try_join!(
@@ -89,8 +91,14 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
         )
     };
     let served = until(doors, &shutdown).await;
-    // What is told from here on nobody reads; what was committed before is told.
-    let _ = tokio::time::timeout(GRACE, telling).await;
+    // What was committed up to here is told, and its traces are sent, if that is possible soon.
+    let told = async {
+        let _ = telling.await;
+        if let Some(sending) = sending {
+            let _ = tokio::task::spawn_blocking(|| sending.join()).await;
+        }
+    };
+    let _ = tokio::time::timeout(GRACE, told).await;
     drop(file);
     served
 }

@@ -36,6 +36,8 @@ pub(crate) enum SkillView {
 /// A skill that can be used.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct UsableSkill {
+    /// The name, as clients of Skill-Runner know it.
+    id: String,
     name: String,
     description: String,
     version: Option<String>,
@@ -63,6 +65,8 @@ struct SkillSchemas {
 /// A skill that cannot be used.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct UnusableSkill {
+    /// The name, as clients of Skill-Runner know it.
+    id: String,
     name: String,
     /// All that is wrong with it.
     problem: String,
@@ -73,6 +77,7 @@ impl SkillView {
         let name = found.name.clone();
         match Skill::load(&found.dir) {
             Ok(skill) => Self::Usable(Box::new(UsableSkill {
+                id: name.clone(),
                 name,
                 description: skill.description,
                 version: skill.version,
@@ -87,7 +92,9 @@ impl SkillView {
                     output: skill.output.map(|schema| schema.document),
                 },
             })),
-            Err(problems) => Self::Unusable(UnusableSkill { name, problem: problems.to_string() }),
+            Err(problems) => {
+                Self::Unusable(UnusableSkill { id: name.clone(), name, problem: problems.to_string() })
+            }
         }
     }
 }

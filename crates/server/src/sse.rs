@@ -44,6 +44,17 @@ impl Events {
         Ok(())
     }
 
+    /// Adds a message that has a name: for clients of another API, which do not look at plain ones.
+    pub(crate) fn named_message(
+        &mut self,
+        name: &str,
+        id: u64,
+        data: &impl Serialize,
+    ) -> Result<(), serde_json::Error> {
+        self.0.extend_from_slice(format!("event: {name}\n").as_bytes());
+        self.message(id, data)
+    }
+
     /// Adds an event with a name and no id: it does not count, and is not sent again.
     pub(crate) fn named(&mut self, name: &str, data: &serde_json::Value) {
         self.0.extend_from_slice(format!("event: {name}\ndata: {data}\n\n").as_bytes());

@@ -1,38 +1,25 @@
 //! The benchmarks with tiny parameters, so that they cannot rot.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
-
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::process::Server;
 use crate::stdout;
 
-/// A server with the skills of the benchmarks.
-struct Server {
-    process: Child,
+/// A server with the skills of the benchmarks, in a folder that goes after it.
+struct Measured {
     url: String,
-    _dir: TempDir,
+    _server: Server,
+    _folder: TempDir,
 }
 
-impl Server {
+impl Measured {
     fn start() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let config = format!("skills = [\"{}/bench\"]\n[slots]\ntotal = 16\n", env!("CARGO_MANIFEST_DIR"));
-        std::fs::write(dir.path().join("adjourn.toml"), config).unwrap();
-        let mut process = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .current_dir(dir.path())
-            .env_remove("ADJOURN_DATA")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let listening = lines.find_map(|line| Some(line.unwrap().split_once("http://")?.1.to_owned()));
-        // Whoever does not read on would block the server one day.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { process, url: format!("http://{}", listening.unwrap()), _dir: dir }
+        std::fs::write(folder.path().join("adjourn.toml"), config).unwrap();
+        let server = Server::start(folder.path(), &[], ("ADJOURN_LOG", "info"));
+        Self { url: format!("http://{}", server.address()), _server: server, _folder: folder }
     }
 
     fn bench(&self, arguments: &[&str]) -> Value {
@@ -41,17 +28,9 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let pid = Pid::from_raw(self.process.id().cast_signed()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
-        self.process.wait().unwrap();
-    }
-}
-
 #[test]
 fn runs_over_http_are_measured_with_the_server_and_its_commits() {
-    let server = Server::start();
+    let server = Measured::start();
     let figures = server.bench(&["--runs", "20", "--concurrency", "4"]);
     assert_eq!((&figures["runs"], &figures["clients"]), (&20.into(), &4.into()));
     for positive in
@@ -64,7 +43,7 @@ fn runs_over_http_are_measured_with_the_server_and_its_commits() {
 
 #[test]
 fn subscribers_miss_nothing_while_runs_go_on() {
-    let server = Server::start();
+    let server = Measured::start();
     let load = ["--subscribers", "60", "--runs", "5", "--changes-per-second", "60", "--seconds", "1"];
     let figures = server.bench(&load);
     // 20 replies, each seen by the two who follow all as 3 changes, and by the others if it is their run.

@@ -1,26 +1,15 @@
 //! What a server logs.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStderr, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::process::Server;
 use crate::world::World;
 
-/// A server in a world, and the lines that it logs.
-fn serve(world: &World, filter: &str) -> (Child, impl Iterator<Item = Value> + use<>) {
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
-        .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
-        .current_dir(world.path())
-        .env_remove("ADJOURN_DATA")
-        .env("ADJOURN_LOG", filter)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::<ChildStderr>::new(child.stderr.take().unwrap()).lines();
-    (child, lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()))
+fn serve(world: &World, filter: &str) -> Server {
+    Server::start(world.path(), &["--log-format", "json"], ("ADJOURN_LOG", filter))
 }
 
 /// The answer to a POST, head and body.
@@ -41,14 +30,13 @@ fn post(address: &str, path: &str, body: &str) -> String {
 #[test]
 fn every_line_about_a_run_names_it_and_no_line_holds_what_was_said() {
     let world = World::new();
-    let (mut child, mut lines) = serve(&world, "debug");
-    let address =
-        lines.find_map(|line| Some(line["message"].as_str()?.split_once("http://")?.1.to_owned())).unwrap();
+    let server = serve(&world, "debug");
+    let address = server.address();
     let body = r#"{"skill": "deploy", "engine": "fails", "input": {"password": "sesame", "note": "a word of mine"}}"#;
     let answer = post(&address, "/v1/runs", body);
     assert!(answer.contains("x-request-id: mine-7"), "{answer}");
     let mut seen = Vec::new();
-    for line in lines.by_ref() {
+    for line in server.lines.iter().map(|line| serde_json::from_str::<Value>(&line).unwrap()) {
         let is_end = line["message"] == "run ended";
         seen.push(line);
         if is_end {
@@ -72,15 +60,11 @@ fn every_line_about_a_run_names_it_and_no_line_holds_what_was_said() {
     for said in ["sesame", "a word of mine", "Deploy it", "no disk left"] {
         assert!(seen.iter().all(|line| !line.to_string().contains(said)), "{said}: {seen:#?}");
     }
-    kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
-    lines.for_each(drop);
-    assert!(child.wait().unwrap().success());
+    assert!(server.end());
 }
 
 #[test]
 fn a_filter_that_cannot_be_read_is_wrong_use() {
     let world = World::new();
-    let (child, lines) = serve(&world, "adjourn=loudly");
-    drop(lines);
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(2));
+    assert_eq!(serve(&world, "adjourn=loudly").code(), Some(2));
 }

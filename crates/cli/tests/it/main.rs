@@ -10,7 +10,9 @@ mod drain;
 mod engines;
 mod listing;
 mod logs;
+mod mcp;
 mod owner;
+mod process;
 mod prune;
 mod reply;
 mod run;
@@ -20,6 +22,7 @@ mod skills;
 mod statechart;
 mod terminal;
 mod token;
+mod traces;
 mod world;
 mod wrong_use;
 

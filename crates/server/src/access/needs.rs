@@ -47,6 +47,17 @@ const NEEDS: &[(&str, &str, Need)] = &[
     ("GET", "/v1/statecharts", READ),
     ("GET", "/v1/statecharts/{name}", READ),
     ("GET", "/v1/slots", READ),
+    // Each tool says for itself what it takes.
+    ("POST", "/mcp", READ),
+    ("POST", "/v1/jobs", ADMIN),
+    ("GET", "/v1/jobs/{id}", READ),
+    ("GET", "/v1/jobs/{id}/result", READ),
+    ("GET", "/v1/jobs/{id}/events", READ),
+    ("GET", "/v1/jobs/{id}/events/history", READ),
+    ("GET", "/v1/jobs/{id}/interaction/pending", READ),
+    ("POST", "/v1/jobs/{id}/interaction/reply", REPLY),
+    ("POST", "/v1/jobs/{id}/cancel", ADMIN),
+    ("GET", "/v1/system/ping", OPEN),
 ];
 
 /// What a request for `route` needs; none where nothing is there, which whoever may look is told.
@@ -85,7 +96,7 @@ mod tests {
         assert_eq!(need(&Method::DELETE, Some("/v1/runs/{id}")), ADMIN);
         assert_eq!(need(&Method::HEAD, Some("/v1/runs")), READ);
         assert_eq!(need(&Method::GET, None), READ);
-        for (method, path, need) in NEEDS {
+        for (method, path, need) in NEEDS.iter().filter(|(_, path, _)| *path != "/mcp") {
             let is_read = *need == READ || *need == OPEN;
             assert_eq!(is_read, *method == "GET", "{method} {path}");
         }

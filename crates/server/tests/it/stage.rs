@@ -55,6 +55,7 @@ impl Clock for HandClock {
 /// A server at work.
 pub(crate) struct Stage {
     folder: tempfile::TempDir,
+    settings: String,
     pub(crate) address: SocketAddr,
     clock: Arc<HandClock>,
     shutdown: CancellationToken,
@@ -92,16 +93,31 @@ impl Stage {
              command = [\"{}\"]\n",
             agent.display()
         );
+        let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
+        Self::open(folder, settings, tokens, clock).await
+    }
+
+    async fn open(
+        folder: tempfile::TempDir,
+        settings: String,
+        tokens: Option<Tokens>,
+        clock: Arc<HandClock>,
+    ) -> Self {
         let config = Config::parse(&folder.path().join("adjourn.toml"), &settings, &BTreeMap::new()).unwrap();
         let data = folder.path().join("data");
-        let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
         let supervisor = Supervisor { command: vec![env!("CARGO_BIN_EXE_adjourn-server-supervise").into()] };
         let (service, threads) = Service::open_with(&data, config, supervisor, clock.clone()).unwrap();
         let listeners = Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), tokens, &data).await.unwrap();
         let (address, shutdown) = (listeners.address(), CancellationToken::new());
         let served = serve(service, listeners, shutdown.clone());
         let serving = tokio::spawn(async move { served.await.unwrap() });
-        Self { folder, address, clock, shutdown, serving: Some((serving, threads)) }
+        Self { folder, settings, address, clock, shutdown, serving: Some((serving, threads)) }
+    }
+
+    /// Ends the server, and begins another one on what it left, which asks nobody for a token.
+    pub(crate) async fn restarted(mut self) -> Self {
+        self.close().await;
+        Self::open(self.folder, self.settings, None, self.clock).await
     }
 
     /// Ends the server, and returns when nothing of it is left.
@@ -119,6 +135,13 @@ impl Stage {
 
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
+    }
+
+    /// A file beside the data directory.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let file = self.folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
     }
 
     /// Lets time pass. Something has to be asked of the service for it to notice at once.
@@ -146,6 +169,11 @@ impl Stage {
             document[key] = value.clone();
         }
         document
+    }
+
+    /// A run that is there.
+    pub(crate) fn actor(&self, id: &str) -> Actor<'_> {
+        Actor { stage: self, id: id.to_owned() }
     }
 
     /// Starts a run of the skill.

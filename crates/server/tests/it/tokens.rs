@@ -186,3 +186,30 @@ async fn a_client_that_writes_too_often_is_told_when_to_come_back_and_others_go_
     let other = guarded.send(&guarded.reply, Method::POST, "/v1/runs/run_x/reply", &json!({})).await;
     other.is_problem(404, "UNKNOWN_RUN");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_takes_the_role_of_the_route_that_does_the_same() {
+    let guarded = Guarded::new("").await;
+    let run = guarded.waiting().await;
+    let call = async |secret: &str, tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let call = guarded.call(secret, Method::POST, "/mcp").header("content-type", "application/json");
+        let call = call.header("accept", "application/json, text/event-stream");
+        let answer = call.json(&request).send().await.is(200)["result"].clone();
+        answer["structuredContent"]["code"].as_str().map(str::to_owned)
+    };
+    let refused = Some("ROLE_TOO_LOW".to_owned());
+    let reply = json!({ "run_id": run, "interaction_id": 1, "response": "PostgreSQL" });
+    assert_eq!(call(&guarded.read, "read_run", json!({ "run_id": run })).await, None);
+    assert_eq!(call(&guarded.read, "reply_to_run", reply.clone()).await, refused);
+    for tool in ["start_run", "cancel_run"] {
+        assert_eq!(call(&guarded.reply, tool, json!({ "run_id": run })).await, refused);
+    }
+    assert_eq!(call(&guarded.reply, "reply_to_run", reply).await, None);
+    let questions = guarded.call(&guarded.read, Method::GET, &format!("/v1/runs/{run}/interactions"));
+    let by = questions.send().await.is(200)["items"][0]["resolved_by"].clone();
+    assert_eq!(by, json!({ "kind": "user", "name": "rob" }));
+    assert_eq!(call(&guarded.admin, "cancel_run", json!({ "run_id": run })).await, None);
+    guarded.stage.call(Method::POST, "/mcp").body("{}").send().await.is_problem(401, "TOKEN_MISSING");
+}

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use adjourn_core::{ErrorCode, Profile};
-use adjourn_engine::{Finished, Seen, Turn};
+use adjourn_core::{ErrorCode, Profile, RunId};
+use adjourn_engine::{Engine, Finished, Seen, Turn};
 use adjourn_testkit::acp::{Act, Script, TakesUp};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{completed, engine, failure, handle, process, say, script};
-use crate::agent::{Stage, until};
+use crate::agent::{PATIENCE, Stage, until};
 use crate::turns::{Going, turn};
 
 fn sticky(stage: &Stage) -> Turn {
@@ -18,6 +18,11 @@ fn sticky(stage: &Stage) -> Turn {
 /// The turn after the one that showed `seen`.
 fn next(stage: &Stage, seen: &[Seen]) -> Turn {
     Turn { process: Some(process(seen)), handle: handle(seen), attempt: 2, ..sticky(stage) }
+}
+
+/// The end of a process is noticed, or the test fails.
+async fn is_gone(engine: &dyn Engine, run_id: RunId) {
+    tokio::time::timeout(PATIENCE, engine.gone(run_id)).await.expect("its end is noticed");
 }
 
 fn text(finished: Finished) -> String {
@@ -42,7 +47,7 @@ async fn the_same_process_serves_the_next_turn_and_is_gone_when_it_is_ended() {
     let run_id = turn(&stage, "").run_id;
     engine.end(run_id).await;
     assert_eq!(stage.processes(), [0; 0]);
-    engine.gone(run_id).await;
+    is_gone(&*engine, run_id).await;
 }
 
 #[tokio::test]
@@ -55,7 +60,7 @@ async fn one_that_dies_while_nobody_talks_to_it_is_noticed() {
     let still_there = tokio::time::timeout(Duration::from_millis(50), engine.gone(run_id)).await;
     assert!(still_there.is_err());
     kill_process(Pid::from_raw(pid.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
-    engine.gone(run_id).await;
+    is_gone(&*engine, run_id).await;
     assert_eq!(stage.processes(), [0; 0]);
     let (_, finished) = Going::start(engine.clone(), next(&stage, &first)).until_it_ends().await;
     assert_ne!(text(finished), pid, "a new one took up the conversation");
@@ -69,7 +74,7 @@ async fn one_that_dies_and_cannot_be_loaded_again_is_lost() {
     let engine = engine(&stage, &script);
     let (first, finished) = Going::start(engine.clone(), sticky(&stage)).until_it_ends().await;
     kill_process(Pid::from_raw(text(finished).parse().unwrap()).unwrap(), Signal::KILL).unwrap();
-    engine.gone(turn(&stage, "").run_id).await;
+    is_gone(&*engine, turn(&stage, "").run_id).await;
     let (code, _) = failure(Going::start(engine, next(&stage, &first)).until_it_ends().await.1);
     assert_eq!(code, ErrorCode::InteractionProcessLost);
 }
