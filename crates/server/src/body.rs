@@ -7,6 +7,9 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::StreamExt;
 use serde_json::Value;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use crate::code::Code;
 use crate::document;
@@ -113,6 +116,22 @@ pub(crate) fn kind(headers: &HeaderMap, taken: &[Kind]) -> Result<Kind, Problem>
         let detail = format!("`{given}` is not taken here: send {}", taken.join(" or "));
         Problem::new(Code::UnsupportedMediaType, detail)
     })
+}
+
+/// The header with the idempotency key, for the document.
+pub(crate) struct KeyHeader;
+
+impl IntoParams for KeyHeader {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        // Spaces at its ends are not part of the value of a header.
+        let schema = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(Some("^[!-~]([ -~]*[!-~])?$"))
+            .max_length(Some(KEY_BYTES_MAX));
+        let about = "The same key with the same request is one request. With another request it is refused.";
+        let key = ParameterBuilder::new().name("Idempotency-Key").parameter_in(ParameterIn::Header);
+        vec![key.description(Some(about)).schema(Some(schema)).build()]
+    }
 }
 
 /// The idempotency key of a request.

@@ -30,9 +30,19 @@ pub(crate) struct Wanted {
     #[param(inline)]
     stream: Option<OutputStream>,
     /// The first byte.
-    from: Option<u64>,
+    #[param(minimum = 0)]
+    from: Option<i64>,
     /// The byte after the last; by default all that there is.
-    to: Option<u64>,
+    #[param(minimum = 0)]
+    to: Option<i64>,
+}
+
+/// Where to begin, and how much to read.
+fn range(from: i64, to: i64) -> Result<(u64, u64), Problem> {
+    let wrong = || Problem::bad_request("`from` should not be negative, and `to` not less than `from`");
+    let from = u64::try_from(from).map_err(|_| wrong())?;
+    let length = u64::try_from(to).ok().and_then(|to| to.checked_sub(from)).ok_or_else(wrong)?;
+    Ok((from, length))
 }
 
 /// The raw output of an attempt, with secrets masked.
@@ -49,10 +59,7 @@ pub(crate) async fn show(
     Parameters(Wanted { stream, from, to }): Parameters<Wanted>,
 ) -> Result<Response, Problem> {
     let (id, stream) = (run_id(&id)?, stream.unwrap_or(OutputStream::Stdout));
-    let (from, to) = (from.unwrap_or(0), to.unwrap_or(u64::MAX));
-    let Some(length) = to.checked_sub(from) else {
-        return Err(Problem::bad_request("`to` should not be less than `from`"));
-    };
+    let (from, length) = range(from.unwrap_or(0), to.unwrap_or(i64::MAX))?;
     let log = server.blocking(move |service| {
         service.row(id)?;
         let log = service.desk().workspaces().log(id, attempt, stream)?.ok_or_else(|| {

@@ -64,8 +64,7 @@ pub(crate) struct Answer {
 /// kept, and taken up when the turn ends.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/reply", tag = "runs", operation_id = "replyToRun",
-    params(RunPath, ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        description = "The same key with the same answer is one answer.")),
+    params(RunPath, body::KeyHeader),
     request_body = Answer,
     responses((status = 202, body = RunView, description = "The answer is durable. The run as it is now.")),
 )]

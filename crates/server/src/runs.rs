@@ -86,8 +86,7 @@ impl CreatedView {
 /// sends a request again did not get the first answer, and should not need to know.
 #[utoipa::path(
     post, path = "/v1/runs", tag = "runs", operation_id = "createRun",
-    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        description = "The same key with the same request gives the same run.")),
+    params(body::KeyHeader),
     request_body(content((NewRun = "application/json"), (NewRunForm = "multipart/form-data"))),
     responses((status = 201, body = CreatedView, description = "The run.",
         headers(("location" = String, description = "Where the run is.")))),
@@ -113,8 +112,7 @@ pub(crate) async fn create(
 /// Creates a run by the request that another was created by.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/rerun", tag = "runs", operation_id = "rerun",
-    params(RunPath, ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        description = "The same key gives the same run.")),
+    params(RunPath, body::KeyHeader),
     responses((status = 201, body = CreatedView, description = "The new run.",
         headers(("location" = String, description = "Where the run is.")))),
 )]

@@ -22,7 +22,7 @@ async fn a_raw_reference_leads_to_the_bytes_that_the_agent_printed() {
     assert_eq!(get("stream=stderr".to_owned()).await, "oops\n");
     assert_eq!(get("from=2&to=5".to_owned()).await, printed[2..5]);
     assert_eq!(get("to=100000".to_owned()).await, printed);
-    assert_eq!(get(format!("from={}", u64::MAX)).await, "");
+    assert_eq!(get(format!("from={}", i64::MAX)).await, "");
     assert_eq!(stage.get(&log(String::new())).await.headers["content-security-policy"], "sandbox");
 }
 
@@ -33,7 +33,12 @@ async fn a_log_that_is_not_there_is_a_problem() {
     run.finishes(1).await;
     run.becomes("succeeded").await;
     stage.get(&run.path("/attempts/2/log")).await.is_problem(404, "NO_LOG");
-    for bad in ["/attempts/one/log", "/attempts/1/log?from=2&to=1", "/attempts/1/log?stream=stdin"] {
+    for bad in [
+        "/attempts/one/log",
+        "/attempts/1/log?from=2&to=1",
+        "/attempts/1/log?stream=stdin",
+        "/attempts/1/log?from=-1",
+    ] {
         stage.get(&run.path(bad)).await.is_problem(400, "BAD_REQUEST");
     }
     std::fs::remove_dir_all(stage.data().join("runs").join(&run.id).join("logs")).unwrap();
