@@ -97,20 +97,20 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
     let Cli { global, command } = cli;
     match command {
         Command::Run(command) => drive(command.run(&global)),
-        Command::Ps(command) => command.run(&global),
-        Command::Show(command) => command.run(&global),
-        Command::Inbox(command) => command.run(&global),
+        Command::Ps(command) => drive(command.run(&global)),
+        Command::Show(command) => drive(command.run(&global)),
+        Command::Inbox(command) => drive(command.run(&global)),
         Command::Reply(command) => drive(command.run(&global)),
         Command::Cancel(command) => drive(command.run(&global)),
         Command::Rerun(command) => drive(command.run(&global)),
-        Command::Events(command) => command.run(&global),
-        Command::Files(command) => command.run(&global),
+        Command::Events(command) => drive(command.run(&global)),
+        Command::Files(command) => drive(command.run(&global)),
         Command::Serve(command) => drive(command.run(&global)),
         Command::Token(command) => command.run(&global),
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),
-        Command::Bench(options) => bench::run(&options, global.json).map(|()| Exit::Done),
+        Command::Bench(options) => bench::run(&options, &global).map(|()| Exit::Done),
         Command::Statechart(command) => command.run(&global),
     }
 }

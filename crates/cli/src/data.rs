@@ -1,11 +1,12 @@
-//! Opens the data directory: for reading beside whoever works on it, or as its owner.
+//! The data directory, and what is said of it before a command.
 
 use std::path::{Path, PathBuf};
 
-use adjourn_core::Timestamp;
+use adjourn_core::{RunId, Timestamp};
 use adjourn_runtime::config::Config;
-use adjourn_runtime::{Clock, Service, SystemClock};
-use adjourn_store::{Error, SqliteStore, Threads};
+use adjourn_runtime::workspace::{Workspace, WorkspaceError, Workspaces};
+use adjourn_runtime::{Clock, SystemClock};
+use adjourn_store::{Error, SqliteStore};
 use anyhow::anyhow;
 use clap::Args;
 
@@ -16,12 +17,19 @@ use crate::text::quoted;
 /// Where data lives when nobody says otherwise.
 pub(crate) const DATA_DEFAULT: &str = ".adjourn";
 
+/// The variable that names a server.
+const SERVER_VARIABLE: &str = "ADJOURN_SERVER";
+
 /// What can be said before any command, and after most.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// Where runs are kept
     #[arg(long, value_name = "DIR", env = "ADJOURN_DATA", default_value = DATA_DEFAULT)]
     pub(crate) data: PathBuf,
+
+    /// A server to talk to, instead of a data directory; its token is in $ADJOURN_TOKEN
+    #[arg(long, value_name = "URL", env = SERVER_VARIABLE, global = true)]
+    pub(crate) server: Option<String>,
 
     /// The configuration, instead of adjourn.toml beside the data directory
     #[arg(long, value_name = "FILE", global = true)]
@@ -33,42 +41,39 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// The journal, for reading: nothing is driven, and whoever owns the directory goes on.
-    pub(crate) fn reader(&self) -> anyhow::Result<SqliteStore> {
-        if !self.data.exists() {
-            return Err(anyhow!(
-                "there is no data directory {}: nothing was run here yet\n`adjourn run` makes one; \
-                 --data or $ADJOURN_DATA names another",
-                self.data.display()
-            ));
+    /// Complains where nothing was ever run: what is not there is not made by looking at it.
+    pub(crate) fn check_there(&self) -> anyhow::Result<()> {
+        if self.server.is_some() || self.data.exists() {
+            return Ok(());
         }
-        Ok(SqliteStore::open_reader(&self.data)?)
+        Err(anyhow!(
+            "there is no data directory {}: nothing was run here yet\n`adjourn run` makes one; \
+             --data or $ADJOURN_DATA names another",
+            self.data.display()
+        ))
     }
 
     /// The journal as its owner, without anything being driven.
     pub(crate) fn owner(&self) -> anyhow::Result<SqliteStore> {
-        self.reader()?;
-        SqliteStore::open(&self.data).map_err(owned)
+        self.check_there()?;
+        SqliteStore::open(&self.data).map_err(|error| match error {
+            Error::Owned { .. } => anyhow!("{error}\nwait until it is done, or end it: this is done alone"),
+            error => error.into(),
+        })
+    }
+
+    /// The configuration.
+    pub(crate) fn config_in_silence(&self) -> anyhow::Result<Config> {
+        Config::load(self.config.as_deref(), &self.data).map_err(wrong_use)
     }
 
     /// The configuration. What was hardly meant like this is said.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        let config = Config::load(self.config.as_deref(), &self.data).map_err(wrong_use)?;
+        let config = self.config_in_silence()?;
         for warning in &config.warnings {
             anstream::eprintln!("{} {warning}", style::styled(style::ODD, "warning:"));
         }
         Ok(config)
-    }
-
-    /// The data directory at work, with this process as its owner.
-    pub(crate) fn service(&self) -> anyhow::Result<(Service, Threads)> {
-        Service::open(&self.data, self.config()?).map_err(owned)
-    }
-
-    /// [`service`](Self::service), where there has to be something already.
-    pub(crate) fn existing_service(&self) -> anyhow::Result<(Service, Threads)> {
-        self.reader()?;
-        self.service()
     }
 
     /// The data directory, so that agents find it wherever they work.
@@ -76,23 +81,23 @@ impl Global {
         self.data.canonicalize().unwrap_or_else(|_| self.data.clone())
     }
 
-    /// How this directory is named in front of a command that is shown to a person.
+    /// The folders of a run, if they are on this machine.
+    pub(crate) fn workspace(&self, run_id: RunId) -> Option<Result<Workspace, WorkspaceError>> {
+        self.server.is_none().then(|| Workspaces::new(&self.absolute_data()).open(run_id))
+    }
+
+    /// A command as a person would type it here.
     pub(crate) fn command(&self, rest: &str) -> String {
         let by_environment =
-            std::env::var_os("ADJOURN_DATA").is_some_and(|data| Path::new(&data) == self.data);
-        if by_environment || self.data == Path::new(DATA_DEFAULT) {
-            return format!("adjourn {rest}");
+            |name: &str, value: &Path| std::env::var_os(name).is_some_and(|set| Path::new(&set) == value);
+        match &self.server {
+            Some(url) if by_environment(SERVER_VARIABLE, Path::new(url)) => format!("adjourn {rest}"),
+            Some(url) => format!("adjourn --server {} {rest}", quoted(url)),
+            None if self.data == Path::new(DATA_DEFAULT) || by_environment("ADJOURN_DATA", &self.data) => {
+                format!("adjourn {rest}")
+            }
+            None => format!("adjourn --data {} {rest}", quoted(&self.data.display().to_string())),
         }
-        format!("adjourn --data {} {rest}", quoted(&self.data.display().to_string()))
-    }
-}
-
-fn owned(error: Error) -> anyhow::Error {
-    match error {
-        Error::Owned { .. } => anyhow!(
-            "{error}\nwait until it is done, or use another with --data; if it is `adjourn serve`, talk to it over HTTP"
-        ),
-        error => error.into(),
     }
 }
 

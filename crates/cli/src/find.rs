@@ -1,28 +1,34 @@
 //! Which run is meant: its id, or an end of it that no other run has.
 
-use adjourn_core::{RunId, RunRow};
-use adjourn_store::{RunFilter, Store};
+use adjourn_core::{RunId, RunRow, RunView};
 use anyhow::bail;
+use axum::http::StatusCode;
 
+use crate::client::{Client, Refused, RunQuery};
 use crate::text::{age, one_line};
 
 /// Shorter ones fit by chance.
 const ABBREVIATION_CHARS_MIN: usize = 4;
 
-/// Rows that are read at once.
-const PAGE: usize = 1000;
-
 /// Runs that are named where several fit.
 const CANDIDATES_MAX: usize = 10;
 
 /// The run that `given` means.
-pub(crate) fn find(store: &dyn Store, given: &str) -> anyhow::Result<RunId> {
-    if let Ok(id) = given.parse::<RunId>() {
-        return match store.run(id)? {
-            Some(_) => Ok(id),
-            None => bail!("there is no run {id}: `adjourn ps` lists those there are"),
-        };
-    }
+pub(crate) async fn find(client: &mut Client<'_>, given: &str) -> anyhow::Result<RunView> {
+    let id = match given.parse::<RunId>() {
+        Ok(id) => id,
+        Err(_) => matching(client, given).await?,
+    };
+    client.run(id).await.map_err(|error| match error.downcast_ref::<Refused>() {
+        Some(refused) if refused.is(StatusCode::NOT_FOUND) => {
+            anyhow::anyhow!("there is no run {id}: `adjourn ps` lists those there are")
+        }
+        Some(_) | None => error,
+    })
+}
+
+/// The one run whose id begins or ends like this.
+async fn matching(client: &mut Client<'_>, given: &str) -> anyhow::Result<RunId> {
     let part = given.strip_prefix("run_").unwrap_or(given).to_ascii_lowercase();
     if part.chars().count() < ABBREVIATION_CHARS_MIN {
         bail!(
@@ -30,31 +36,16 @@ pub(crate) fn find(store: &dyn Store, given: &str) -> anyhow::Result<RunId> {
              the beginning or the end of it"
         );
     }
-    let found = matching(store, &part)?;
-    match found.as_slice() {
+    let mut rows = client.runs(&RunQuery::default(), usize::MAX).await?.items;
+    rows.retain(|row| {
+        let id = row.run_id.to_string();
+        let id = id.strip_prefix("run_").unwrap_or(&id);
+        id.starts_with(&part) || id.ends_with(&part)
+    });
+    match rows.as_slice() {
         [] => bail!("there is no run `{given}`: `adjourn ps` lists those there are"),
         [only] => Ok(only.run_id),
         several => bail!("`{given}` can be any of these runs:\n{}", listed(several)),
-    }
-}
-
-fn matching(store: &dyn Store, part: &str) -> anyhow::Result<Vec<RunRow>> {
-    let mut found = Vec::new();
-    let mut filter = RunFilter::default();
-    loop {
-        let page = store.runs(&filter, PAGE)?;
-        let Some(last) = page.last() else { return Ok(found) };
-        filter.before = Some(last.run_id);
-        for row in page {
-            let id = row.run_id.to_string();
-            let id = id.strip_prefix("run_").unwrap_or(&id);
-            if id.starts_with(part) || id.ends_with(part) {
-                found.push(row);
-            }
-        }
-        if found.len() > CANDIDATES_MAX {
-            return Ok(found);
-        }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use adjourn_core::{Frame, FrameType, InteractionId, Run, RunStatus};
+use adjourn_core::{Frame, FrameType, InteractionId, RunStatus, RunView};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::LocalModes;
 use serde_json::Value;
 
 use crate::frame::{told, words};
@@ -19,6 +20,9 @@ const DOING_CHARS_MAX: usize = 200;
 
 /// Bytes that are kept of what the agent is writing: only its last line is shown.
 const WRITING_BYTES_MAX: usize = 4096;
+
+/// Moves the cursor to the line above and removes what is there.
+const UP_AND_CLEAR: &str = "\u{1b}[1A\r\u{1b}[2K";
 
 /// What is seen of a run while it works. All of it goes to stderr.
 pub(crate) struct Live {
@@ -43,7 +47,7 @@ impl Live {
     }
 
     /// Takes note of what came. `run` is the state with all of it.
-    pub(crate) fn see(&mut self, frames: &[Frame], run: &Run) {
+    pub(crate) fn see(&mut self, frames: &[Frame], run: &RunView) {
         for (index, frame) in frames.iter().enumerate() {
             match frame.kind {
                 FrameType::MessageFinal => self.writing.clear(),
@@ -75,7 +79,7 @@ impl Live {
     }
 
     /// Takes note of text that the agent is writing.
-    pub(crate) fn write(&mut self, text: &str, run: &Run) {
+    pub(crate) fn write(&mut self, text: &str, run: &RunView) {
         self.writing.push_str(text);
         if self.writing.len() > WRITING_BYTES_MAX {
             let from = self.writing.ceil_char_boundary(self.writing.len() - WRITING_BYTES_MAX / 2);
@@ -95,9 +99,19 @@ impl Live {
         self.bar.finish_and_clear();
     }
 
+    /// Takes what is seen off the screen after Ctrl-C was typed: the terminal wrote `^C` behind it, at the right margin, and
+    /// so began a new line.
+    pub(crate) fn interrupted(&self) {
+        let is_broken = !self.bar.is_finished() && !self.bar.is_hidden() && shows_what_is_typed();
+        self.hide();
+        if is_broken {
+            anstream::eprint!("{UP_AND_CLEAR}");
+        }
+    }
+
     /// Puts it back.
-    fn draw(&self, run: &Run) {
-        if run.status().is_terminal() || run.open_interactions().next().is_some() {
+    fn draw(&self, run: &RunView) {
+        if run.status.is_terminal() || run.pending.is_some() {
             return self.hide();
         }
         if self.bar.is_finished() {
@@ -107,20 +121,26 @@ impl Live {
         self.bar.set_message(self.now(run));
     }
 
-    fn now(&self, run: &Run) -> String {
-        let state = match run.status() {
+    fn now(&self, run: &RunView) -> String {
+        let state = match run.status {
             RunStatus::Queued => "waits for a slot".to_owned(),
-            _ => format!("{} works, attempt {}", run.spec().engine, run.attempt_number()),
+            _ => format!("{} works, attempt {}", run.engine, run.attempt_number),
         };
         let written = self.writing.lines().next_back().filter(|line| !line.trim().is_empty());
         let doing = written.or(self.doing.as_deref()).map(|doing| one_line(doing, DOING_CHARS_MAX));
-        let parts = [Some(state), usage_text(run.usage()), doing];
+        let parts = [Some(state), usage_text(run.usage), doing];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }
 
+/// Whether the terminal writes `^C` when that is typed.
+fn shows_what_is_typed() -> bool {
+    rustix::termios::tcgetattr(std::io::stdin())
+        .is_ok_and(|terminal| terminal.local_modes.contains(LocalModes::ECHOCTL | LocalModes::ECHO))
+}
+
 /// Whether a message is what the question or the result after it says as well.
-fn is_shown_otherwise(frame: &Frame, later: &[Frame], run: &Run) -> bool {
+fn is_shown_otherwise(frame: &Frame, later: &[Frame], run: &RunView) -> bool {
     if frame.kind != FrameType::MessageFinal {
         return false;
     }
@@ -132,7 +152,7 @@ fn is_shown_otherwise(frame: &Frame, later: &[Frame], run: &Run) -> bool {
     let says = words(text);
     let is_question =
         asked.into_iter().any(|prompt| says.as_deref().is_some_and(|says| prompt.contains(says)));
-    let is_result = match run.result() {
+    let is_result = match &run.result {
         Some(Value::String(result)) => result.trim() == text.trim(),
         Some(result) => serde_json::from_str::<Value>(text).is_ok_and(|said| said == *result),
         None => false,

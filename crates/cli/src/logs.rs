@@ -22,6 +22,17 @@ pub(crate) enum LogFormat {
     Json,
 }
 
+impl LogFormat {
+    /// Tells whoever started the server something they want to know whatever is logged; programs that read the log find
+    /// it there.
+    pub(crate) fn say(self, text: &str) {
+        match self {
+            Self::Text => anstream::eprintln!("{text}"),
+            Self::Json => tracing::info!("{text}"),
+        }
+    }
+}
+
 /// From now on, what is logged goes to stderr.
 pub(crate) fn begin(format: LogFormat) -> anyhow::Result<()> {
     let filter = std::env::var(FILTER).unwrap_or_else(|_| FILTER_DEFAULT.to_owned());

@@ -1,6 +1,8 @@
 //! The binary `adjourn`: reads the command line, runs one command, and turns its end into an exit status.
 
 mod answer;
+mod background;
+mod client;
 mod commands;
 mod data;
 mod exit;

@@ -56,9 +56,7 @@ pub(crate) enum Doing {
 pub(crate) fn what_now(doing: Doing) -> anyhow::Result<Choose> {
     let (go_on, leave) = match doing {
         Doing::Waits => ("go back to the question", "leave it waiting: it can be answered later"),
-        Doing::Works => {
-            ("go on", "leave it: its turn is cut off, and taken up again by the next command that works here")
-        }
+        Doing::Works => ("go on", "leave it running: it goes on without you"),
     };
     let options = vec![go_on, leave, "cancel the run"];
     match asked(Select::new("What about the run?", options).without_help_message().raw_prompt())? {

@@ -1,6 +1,6 @@
 //! Questions, as a person reads them, and the command that answers each.
 
-use adjourn_core::{Choice, Field, Interaction, InteractionId, Question, QuestionKind, RunId};
+use adjourn_core::{Choice, Field, InteractionId, InteractionView, Question, QuestionKind, RunId};
 use serde_json::Value;
 
 use crate::data::Global;
@@ -69,7 +69,7 @@ pub(crate) struct OpenQuestion<'a> {
 
 impl<'a> OpenQuestion<'a> {
     /// `interaction`, which is one of `count` that wait.
-    pub(crate) fn one_of(interaction: &'a Interaction, count: usize) -> Self {
+    pub(crate) fn one_of(interaction: &'a InteractionView, count: usize) -> Self {
         Self {
             interaction_id: (count > 1).then_some(interaction.interaction_id),
             question: &interaction.question,

@@ -1,54 +1,59 @@
 //! Stays with a run: shows what it does, answers what it asks, until it ends or is left.
 
 mod answers;
+mod others;
 mod signals;
 
-use adjourn_core::{By, Interaction, Refusal, RunId, RunStatus};
-use adjourn_runtime::{Denied, ReplyRequest, Service, ServiceError};
-use adjourn_store::RunFilter;
+use adjourn_core::InteractionView;
+use axum::http::StatusCode;
 use serde_json::Value;
-use tokio::sync::broadcast::error::RecvError;
 
 pub(crate) use self::answers::Answers;
 use self::signals::{Signal, Signals};
 use crate::answer::{from_text, problem_text};
-use crate::data::Global;
+use crate::client::{Answer, Client, Close, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::{self, Asked, Choose, Doing};
+use crate::result::{self, GoesOn};
 use crate::style::{self, styled};
-use crate::tail::Tail;
-use crate::{question, result};
+use crate::tail::{News, Tail};
+use crate::{output, question};
 
-/// Other runs that are counted before it is only said that there are many.
-const OTHERS_COUNTED_MAX: usize = 1000;
-
-/// Stays with `run_id` from where `tail` stands, and shows what came of it.
-pub(crate) async fn stay(
-    global: &Global,
-    service: &Service,
-    run_id: RunId,
-    tail: Tail<'_>,
-    answers: Answers,
-) -> anyhow::Result<Exit> {
+/// Stays with a run from where `tail` stands, and shows what came of it.
+pub(crate) async fn stay(mut client: Client<'_>, tail: Tail, answers: Answers) -> anyhow::Result<Exit> {
     let (signals, live) = (Signals::new()?, Live::new());
-    let mut staying = Stay { service, run_id, tail, answers, signals, live, hurried: false };
-    staying.watch().await?;
-    staying.live.hide();
-    let exit = result::show(global, staying.tail.run()?, staying.answers.shown)?;
-    staying.others().await?;
-    Ok(exit)
+    let mut staying = Stay { client: &mut client, tail, answers, signals, live, left: None };
+    let shown = staying.stay().await;
+    let left = staying.left;
+    // Whatever went wrong: the directory is let go of, and its socket with it.
+    let closed = client.close(match (&shown, left) {
+        (Ok(_), None) => Close::AtRest,
+        (Ok(_), Some(Left::InBackground)) => Close::InBackground,
+        (Ok(_), Some(Left::AtOnce)) | (Err(_), _) => Close::CutOff,
+    });
+    let closed = closed.await;
+    let exit = shown?;
+    closed.map(|()| exit)
 }
 
-struct Stay<'s> {
-    service: &'s Service,
-    run_id: RunId,
-    tail: Tail<'s>,
+struct Stay<'c, 'g> {
+    client: &'c mut Client<'g>,
+    tail: Tail,
     answers: Answers,
     signals: Signals,
     live: Live,
-    /// Somebody wants this to end now.
-    hurried: bool,
+    /// How this ends before everything came to rest.
+    left: Option<Left>,
+}
+
+/// How a run is left that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Its person has seen enough.
+    InBackground,
+    /// Somebody wants this process to end, and does not wait long.
+    AtOnce,
 }
 
 /// Whether there is a reason to stay.
@@ -58,38 +63,44 @@ enum Next {
     Leave,
 }
 
-impl Stay<'_> {
+impl Stay<'_, '_> {
+    async fn stay(&mut self) -> anyhow::Result<Exit> {
+        let watched = self.watch().await;
+        self.live.hide();
+        watched?;
+        let run = self.tail.run();
+        let open = match run.pending {
+            Some(_) => self.client.interactions(run.run_id).await?,
+            None => Vec::new(),
+        };
+        let open: Vec<_> = open.into_iter().filter(InteractionView::is_open).collect();
+        let exit = result::show(self.client.global, run, &open, self.answers.shown, self.goes_on())?;
+        if self.left.is_none() && self.client.is_owner() {
+            self.others().await?;
+        }
+        Ok(exit)
+    }
+
+    fn goes_on(&self) -> GoesOn {
+        match self.left {
+            _ if !self.client.is_owner() => GoesOn::WithOwner,
+            Some(Left::InBackground) => GoesOn::InBackground,
+            Some(Left::AtOnce) | None => GoesOn::WithNextOwner,
+        }
+    }
+
     /// Watches until the run ends, or is left.
     async fn watch(&mut self) -> anyhow::Result<()> {
-        let mut changes = self.service.store().watch_stream(self.run_id.into());
-        let mut deltas = self.service.driver().deltas();
         loop {
-            changes.mark_unchanged();
-            let frames = self.tail.read()?;
-            let run = self.tail.run()?;
-            self.live.see(&frames, run);
-            if run.status().is_terminal() {
+            let run = self.tail.run();
+            // What led to a question, or to the end, is shown first.
+            let open = run.pending.clone().filter(|_| !self.tail.is_behind());
+            if run.status.is_terminal() && !self.tail.is_behind() {
                 return Ok(());
             }
-            let open = run.open_interactions().next().filter(|_| run.ending().is_none()).cloned();
-            if let Some(open) = open {
-                match self.answer(&open).await? {
-                    Next::GoOn => continue,
-                    Next::Leave => return Ok(()),
-                }
-            }
-            let next = tokio::select! {
-                changed = changes.changed() => changed.map(|()| Next::GoOn)?,
-                signal = self.signals.next() => self.interrupted(signal, Doing::Works).await?,
-                delta = deltas.recv() => {
-                    match delta {
-                        Ok(delta) if delta.run_id == self.run_id => self.live.write(&delta.text, self.tail.run()?),
-                        // Another run's, or more than could be kept: nothing depends on them.
-                        Ok(_) | Err(RecvError::Lagged(_)) => {}
-                        Err(RecvError::Closed) => return Ok(()),
-                    }
-                    Next::GoOn
-                }
+            let next = match open {
+                Some(open) => self.answer(&open).await?,
+                None => self.wait(Doing::Works).await?,
             };
             if next == Next::Leave {
                 return Ok(());
@@ -97,8 +108,27 @@ impl Stay<'_> {
         }
     }
 
+    /// Waits for news of the run, and shows them.
+    async fn wait(&mut self, doing: Doing) -> anyhow::Result<Next> {
+        tokio::select! {
+            news = self.tail.next(self.client) => {
+                let news = news?;
+                Ok(self.see(news))
+            }
+            signal = self.signals.next() => self.interrupted(signal, doing).await,
+        }
+    }
+
+    fn see(&mut self, news: News) -> Next {
+        match news {
+            News::Frames(frames) => self.live.see(&frames, self.tail.run()),
+            News::Delta(text) => self.live.write(&text, self.tail.run()),
+        }
+        Next::GoOn
+    }
+
     /// Answers a question from the first source that has an answer.
-    async fn answer(&mut self, open: &Interaction) -> anyhow::Result<Next> {
+    async fn answer(&mut self, open: &InteractionView) -> anyhow::Result<Next> {
         if let Some(text) = self.answers.given.pop_front() {
             self.show_question(open);
             return self.give_text(open, &text).await;
@@ -107,30 +137,29 @@ impl Stay<'_> {
             return self.ask(open).await;
         }
         self.show_question(open);
-        let mut changes = self.service.store().watch_stream(self.run_id.into());
         tokio::select! {
             line = self.answers.next_line() => match line {
                 Some(text) => self.give_text(open, &text).await,
                 None => Ok(Next::Leave),
             },
+            // It may be decided without us; then the line that comes is for the next question.
+            news = self.tail.next(self.client) => {
+                let news = news?;
+                Ok(self.see(news))
+            }
             signal = self.signals.next() => self.interrupted(signal, Doing::Waits).await,
-            // It may have been decided without us; then the line that comes is for the next question.
-            changed = changes.changed() => Ok(changed.map(|()| Next::GoOn)?),
         }
     }
 
-    fn show_question(&mut self, open: &Interaction) {
+    fn show_question(&mut self, open: &InteractionView) {
         if self.answers.shown != Some(open.interaction_id) {
             self.answers.shown = Some(open.interaction_id);
-            self.live.say(&format!(
-                "{} {}",
-                styled(style::ASKS, "?"),
-                question::question_text(&open.question)
-            ));
+            let asked = question::question_text(&open.question);
+            self.live.say(&format!("{} {asked}", styled(style::ASKS, "?")));
         }
     }
 
-    async fn ask(&mut self, open: &Interaction) -> anyhow::Result<Next> {
+    async fn ask(&mut self, open: &InteractionView) -> anyhow::Result<Next> {
         let question = open.question.clone();
         match tokio::task::spawn_blocking(move || prompt::ask(&question)).await?? {
             Asked::Answer(answer) => {
@@ -141,7 +170,7 @@ impl Stay<'_> {
         }
     }
 
-    async fn give_text(&mut self, open: &Interaction, text: &str) -> anyhow::Result<Next> {
+    async fn give_text(&mut self, open: &InteractionView, text: &str) -> anyhow::Result<Next> {
         match from_text(&open.question, text) {
             Ok(answer) => self.give(open, answer).await,
             Err(errors) => {
@@ -152,79 +181,69 @@ impl Stay<'_> {
         }
     }
 
-    async fn give(&mut self, open: &Interaction, response: Value) -> anyhow::Result<Next> {
-        let interaction_id = Some(open.interaction_id);
-        let answer = ReplyRequest { interaction_id, response, action: None, by: By::USER, key: None };
-        match self.service.reply(self.run_id, answer).await {
-            Ok(_) => Ok(Next::GoOn),
-            Err(ServiceError::Denied(Denied::Refused(refusal @ Refusal::NotOpen { .. }))) => {
-                self.live.say(&format!("{} {refusal}", styled(style::ODD, "too late:")));
-                Ok(Next::GoOn)
+    async fn give(&mut self, open: &InteractionView, response: Value) -> anyhow::Result<Next> {
+        let answer = Answer { interaction_id: open.interaction_id, response, action: None, key: new_key() };
+        match self.client.reply(self.tail.id(), &answer).await {
+            Ok(run) => self.tail.saw(run),
+            Err(error)
+                if error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "NOT_OPEN") =>
+            {
+                self.too_late(open).await?;
             }
-            Err(error) => Err(error.into()),
+            Err(error) => return Err(error),
         }
+        Ok(Next::GoOn)
+    }
+
+    /// The question was decided while its person thought about it: they are told how.
+    async fn too_late(&mut self, open: &InteractionView) -> anyhow::Result<()> {
+        let id = self.tail.id();
+        let asked = self.client.interactions(id).await?;
+        let resolved = asked.into_iter().find(|asked| asked.interaction_id == open.interaction_id);
+        let how = match resolved {
+            Some(InteractionView { status, response: Some(response), .. }) if !response.is_null() => {
+                format!("the question is {status} already, with `{}`", output::value_text(&response))
+            }
+            Some(InteractionView { status, .. }) => format!("the question is {status} already"),
+            None => "the question is not open any more".to_owned(),
+        };
+        self.live.say(&format!("{} {how}; your answer does not count", styled(style::ODD, "too late:")));
+        let run = self.client.run(id).await?;
+        self.tail.saw(run);
+        Ok(())
     }
 
     /// Somebody wants this to end: the person is asked what to do, and where there is none the run is left.
     async fn interrupted(&mut self, signal: Signal, doing: Doing) -> anyhow::Result<Next> {
         if signal == Signal::Terminate || !prompt::is_interactive() {
-            self.hurried = true;
+            self.left = Some(Left::AtOnce);
             return Ok(Next::Leave);
         }
-        self.live.hide();
+        self.live.interrupted();
         match tokio::task::spawn_blocking(move || prompt::what_now(doing)).await?? {
             Choose::GoOn => Ok(Next::GoOn),
             Choose::Leave => {
-                self.hurried = true;
+                let run = self.client.run(self.tail.id()).await?;
+                self.tail.saw(run);
+                // It may have ended while the person thought about it.
+                if self.tail.run().status.is_terminal() {
+                    return Ok(Next::GoOn);
+                }
+                self.left = Some(Left::InBackground);
                 Ok(Next::Leave)
             }
             Choose::Cancel => {
-                match self.service.cancel(self.run_id, By::USER).await {
-                    // It may have ended while the person thought about it.
-                    Ok(_) | Err(ServiceError::Denied(Denied::Refused(Refusal::Machine(_)))) => Ok(Next::GoOn),
-                    Err(error) => Err(error.into()),
+                match self.client.cancel(self.tail.id()).await {
+                    Ok(run) => self.tail.saw(run),
+                    // It ended while the person thought about it.
+                    Err(error)
+                        if error
+                            .downcast_ref::<Refused>()
+                            .is_some_and(|refused| refused.is(StatusCode::CONFLICT)) => {}
+                    Err(error) => return Err(error),
                 }
+                Ok(Next::GoOn)
             }
         }
-    }
-
-    /// Lets other runs that this process took up come to rest: each turn that is cut off counts as a restart of its
-    /// run, and a run survives only so many.
-    async fn others(&mut self) -> anyhow::Result<()> {
-        let mut changes = self.service.store().watch();
-        let mut told = false;
-        while !self.hurried {
-            changes.mark_unchanged();
-            let others = self.at_work()?;
-            if others == 0 {
-                break;
-            }
-            if !std::mem::replace(&mut told, true) {
-                let runs = if others == 1 {
-                    "1 other run was".to_owned()
-                } else {
-                    format!("{others} other runs were")
-                };
-                anstream::eprintln!(
-                    "{runs} taken up here and still at work; Ctrl-C leaves that to the next command"
-                );
-            }
-            tokio::select! {
-                changed = changes.changed() => changed?,
-                _ = self.signals.next() => break,
-            }
-        }
-        Ok(())
-    }
-
-    /// How many other runs work or are about to.
-    fn at_work(&self) -> anyhow::Result<usize> {
-        let mut count = 0;
-        for status in [RunStatus::Running, RunStatus::Queued] {
-            let filter = RunFilter { status: Some(status), ..RunFilter::default() };
-            let rows = self.service.store().runs(&filter, OTHERS_COUNTED_MAX)?;
-            count += rows.iter().filter(|row| row.run_id != self.run_id).count();
-        }
-        Ok(count)
     }
 }

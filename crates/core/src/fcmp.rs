@@ -3,7 +3,7 @@
 //! An event renders to no frame or to one. How many is known from the event alone, and an entry of the journal
 //! remembers where its first frame stands, so any part of a stream can be rendered without the part before it.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::interaction::{By, ByKind, Subject};
@@ -47,11 +47,13 @@ named! {
 }
 
 /// One message of the stream.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Frame {
     /// Always [`PROTOCOL_VERSION`].
-    pub protocol_version: &'static str,
+    #[serde(deserialize_with = "known_version")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub protocol_version: Version,
     /// The run.
     pub run_id: RunId,
     /// Its place in the stream: counted from 1, without gaps.
@@ -72,8 +74,20 @@ pub struct Frame {
     pub raw_ref: Option<RawRef>,
 }
 
+/// Under another name, because serde would borrow what is written as `&'static str` from the text that it reads.
+type Version = &'static str;
+
+/// Reads the one version that there is.
+fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
+    let given = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+    if given == PROTOCOL_VERSION {
+        return Ok(PROTOCOL_VERSION);
+    }
+    Err(serde::de::Error::custom(format!("the stream is `{given}`, and only `{PROTOCOL_VERSION}` is known")))
+}
+
 /// Where a frame stands in its attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Meta {
     /// The attempt; 0 before the first.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::names::named;
-use crate::{ExecutionId, InteractionId, InteractionStatus, Question, Timestamp};
+use crate::{ExecutionId, IdempotencyKey, InteractionId, InteractionStatus, Question, Timestamp};
 
 /// A question that a run asked, and how it was resolved. Kept for as long as the run is.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,8 @@ pub enum Subject {
     Form(ExecutionId),
     /// After a crash: did this call happen?
     Recovery(ExecutionId),
+    /// The agent asks whether it may use a tool of its own, with these arguments; no answer is a no.
+    Permission(IdempotencyKey),
 }
 
 named! {
@@ -65,8 +67,14 @@ named! {
         Turn = "turn",
         /// A contract.
         Contract = "contract",
+        /// A permission that the agent asks for.
+        Permission = "permission",
         /// A crash in doubt.
         Recovery = "recovery",
+        /// A roundtable that is stuck, or a person who wants a say in it.
+        Escalation = "escalation",
+        /// A round of a roundtable that is over.
+        Checkpoint = "checkpoint",
     }
 }
 
@@ -77,13 +85,14 @@ impl Subject {
             Self::Turn => Source::Turn,
             Self::Approval(_) | Self::Form(_) => Source::Contract,
             Self::Recovery(_) => Source::Recovery,
+            Self::Permission(_) => Source::Permission,
         }
     }
 
     /// The contract it is about.
     pub const fn execution_id(self) -> Option<ExecutionId> {
         match self {
-            Self::Turn => None,
+            Self::Turn | Self::Permission(_) => None,
             Self::Approval(id) | Self::Form(id) | Self::Recovery(id) => Some(id),
         }
     }

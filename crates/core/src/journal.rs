@@ -93,7 +93,7 @@ pub enum Change {
 }
 
 /// What a list of runs shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunRow {
     /// The run.

@@ -1,13 +1,13 @@
 //! The pure heart of Adjourn.
 //!
-//! Here are the machines, runs with their contracts and interactions, the completion verdict and the stream. Everything
-//! is a function of what it is given: `decide(state, command)` says which facts follow, `apply(state, fact)` adds one
+//! Here are the machines, runs with their contracts and interactions, roundtables, the completion verdict and the stream.
+//! Everything is a function of what it is given: `decide(state, command)` says which facts follow, `apply(state, fact)` adds one
 //! up. There is **no** clock, no I/O, no randomness and no async in this crate; time and ids come in with the command.
 //!
 //! # Invariants
 //!
 //! - A status changes only through [`Machine::step`], and only along an edge of its table.
-//! - The state of a run is the fold of its events, nothing else.
+//! - The state of a run or a roundtable is the fold of its events, nothing else.
 //! - Rendering the stream is a pure function of the journal.
 
 mod actor;
@@ -28,10 +28,12 @@ mod mode;
 mod names;
 #[cfg(feature = "openapi")]
 pub mod openapi;
+mod permission;
 mod projection;
 mod question;
 mod recovery;
 pub mod reply;
+pub mod roundtable;
 mod run;
 mod schema;
 pub mod statechart;
@@ -57,6 +59,7 @@ pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
 pub use machines::{RunMachine, RunStatus, RunTrigger};
 pub use mode::ExecutionMode;
 pub use names::{UnknownName, first_line};
+pub use permission::PermissionRequest;
 pub use projection::{BadEntry, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
@@ -68,4 +71,4 @@ pub use run::{
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;
-pub use view::{ContractView, InteractionView, RunView};
+pub use view::{ContractView, InteractionView, ProfileView, RunView};

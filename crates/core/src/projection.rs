@@ -42,6 +42,9 @@ pub enum BadEntry {
     /// It can, and does not follow.
     #[error(transparent)]
     Event(#[from] BadEvent),
+    /// The same at a roundtable.
+    #[error(transparent)]
+    RoundtableEvent(#[from] crate::roundtable::BadEvent),
     /// The stream does not begin at its beginning.
     #[error("the first entry of {stream} is missing")]
     NoBeginning {
@@ -208,16 +211,16 @@ fn row(run: &Run) -> RunRow {
 }
 
 /// `[frame, attempt, local]`: three numbers that stand in every entry, without their names.
-mod place_as_list {
+pub(crate) mod place_as_list {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::Place;
 
-    pub(super) fn serialize<S: Serializer>(place: &Place, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(place: &Place, serializer: S) -> Result<S::Ok, S::Error> {
         (place.frame, place.attempt, place.local).serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
         let (frame, attempt, local) = Deserialize::deserialize(deserializer)?;
         Ok(Place { frame, attempt, local })
     }

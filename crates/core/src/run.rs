@@ -37,6 +37,7 @@ pub use event::{
     ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, TurnReason, Usage,
 };
 pub use refusal::{Refusal, RefusalKind};
+pub(crate) use refusal::{field_list, open_list};
 pub use spec::{
     Continued, Profile, REPAIR_LIMIT_DEFAULT, ResumesBy, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
 };

@@ -39,7 +39,7 @@ impl fmt::Display for Timestamp {
 
 /// Serde for the wire: `#[serde(with = "wire")]` writes RFC 3339 where the journal writes a number.
 pub(crate) mod wire {
-    use serde::Serializer;
+    use serde::{Deserialize, Deserializer, Serializer};
 
     use super::Timestamp;
 
@@ -47,10 +47,31 @@ pub(crate) mod wire {
         serializer.collect_str(time)
     }
 
-    pub(crate) mod option {
-        use serde::Serializer;
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        Written::deserialize(deserializer).map(|Written(time)| time)
+    }
 
-        use super::Timestamp;
+    /// A moment as the wire has it.
+    struct Written(Timestamp);
+
+    impl<'de> Deserialize<'de> for Written {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+            let time: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+            Ok(Self(Timestamp::from_millis(time.as_millisecond())))
+        }
+    }
+
+    pub(crate) mod option {
+        use serde::{Deserialize, Deserializer, Serializer};
+
+        use super::{Timestamp, Written};
+
+        pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Option<Timestamp>, D::Error> {
+            Ok(Option::<Written>::deserialize(deserializer)?.map(|Written(time)| time))
+        }
 
         pub(crate) fn serialize<S: Serializer>(
             time: &Option<Timestamp>,

@@ -1,8 +1,9 @@
 //! What is shown of a run: its state in the words of the interface.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::question::present;
 use crate::time::wire;
 use crate::{
     Actor, By, Contract, ContractAction, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode,
@@ -11,53 +12,70 @@ use crate::{
 };
 
 /// A run, as every surface shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunView {
-    run_id: RunId,
-    status: RunStatus,
-    /// None for a bare prompt.
-    skill: Option<String>,
-    engine: String,
-    execution_mode: ExecutionMode,
-    interactive_profile: ProfileView,
+    /// Its id.
+    pub run_id: RunId,
+    /// Where it is in its life.
+    pub status: RunStatus,
+    /// The skill it runs; none for a bare prompt.
+    pub skill: Option<String>,
+    /// What it was asked to do, without a skill.
+    pub prompt: Option<String>,
+    /// The engine that executes it.
+    pub engine: String,
+    /// Whether its agent may ask.
+    pub execution_mode: ExecutionMode,
+    /// What becomes of its process while it waits.
+    pub interactive_profile: ProfileView,
     /// Only a person answers; otherwise Adjourn decides when the deadline passes.
-    interactive_require_user_reply: bool,
+    pub interactive_require_user_reply: bool,
     /// How long a question waits.
-    session_timeout_sec: u32,
-    /// The earliest deadline of the open questions.
+    pub session_timeout_sec: u32,
+    /// The earliest deadline of its open questions.
     #[serde(with = "wire::option")]
-    wait_deadline_at: Option<Timestamp>,
-    /// 0 before the first attempt.
-    attempt_number: u32,
-    max_attempt: Option<u32>,
-    /// How often the current attempt was cut off by a restart.
-    restarts: u32,
-    holds_slot: bool,
-    /// The finished run whose conversation this one took over.
-    continues: Option<RunId>,
-    usage: Usage,
-    /// The oldest open question.
-    pending: Option<InteractionView>,
-    /// All open questions, the oldest first.
-    open_interactions: Vec<InteractionId>,
-    result: Option<Value>,
-    error: Option<RunError>,
-    warnings: Vec<Warning>,
-    labels: std::collections::BTreeMap<String, String>,
+    pub wait_deadline_at: Option<Timestamp>,
+    /// The current attempt; 0 before the first.
+    pub attempt_number: u32,
+    /// How many attempts it has; none for any number.
+    pub max_attempt: Option<u32>,
+    /// How often its current attempt was cut off by a restart.
+    pub restarts: u32,
+    /// Whether it holds a slot.
+    pub holds_slot: bool,
+    /// The finished run whose conversation it took over.
+    pub continues: Option<RunId>,
+    /// Tokens and money.
+    pub usage: Usage,
+    /// Its oldest open question.
+    pub pending: Option<InteractionView>,
+    /// All of its open questions, the oldest first.
+    pub open_interactions: Vec<InteractionId>,
+    /// What came of it.
+    pub result: Option<Value>,
+    /// Why it failed.
+    pub error: Option<RunError>,
+    /// What was odd.
+    pub warnings: Vec<Warning>,
+    /// What its creator wanted to find it by.
+    pub labels: std::collections::BTreeMap<String, String>,
     /// The number of the last frame of its stream.
-    seq: u64,
+    pub seq: u64,
+    /// When it was created.
     #[serde(with = "wire")]
-    created_at: Timestamp,
+    pub created_at: Timestamp,
+    /// When its last event was decided.
     #[serde(with = "wire")]
-    updated_at: Timestamp,
+    pub updated_at: Timestamp,
 }
 
-/// What becomes of the process while the run waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What becomes of a process while its run waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-struct ProfileView {
-    kind: Profile,
+pub struct ProfileView {
+    /// The profile.
+    pub kind: Profile,
 }
 
 impl RunView {
@@ -68,6 +86,7 @@ impl RunView {
             run_id: run.id(),
             status: run.status(),
             skill: spec.skill.clone(),
+            prompt: spec.prompt.clone(),
             engine: spec.engine.clone(),
             execution_mode: spec.execution_mode,
             interactive_profile: ProfileView { kind: run.profile() },
@@ -97,35 +116,49 @@ impl RunView {
 }
 
 /// A question and its resolution, as every surface shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InteractionView {
-    interaction_id: InteractionId,
-    status: InteractionStatus,
-    attempt_number: u32,
-    source: Source,
+    /// Its number in its run.
+    pub interaction_id: InteractionId,
+    /// Where it is in its life.
+    pub status: InteractionStatus,
+    /// The attempt it was asked in.
+    pub attempt_number: u32,
+    /// Where it comes from.
+    pub source: Source,
     /// The contract it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    execution_id: Option<ExecutionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_id: Option<ExecutionId>,
     /// What that contract would do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    action_detail: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_detail: Option<Value>,
+    /// What is asked.
     #[serde(flatten)]
-    question: Question,
+    pub question: Question,
+    /// When it was asked.
     #[serde(with = "wire")]
-    created_at: Timestamp,
+    pub created_at: Timestamp,
+    /// When something happens without an answer.
     #[serde(with = "wire::option")]
-    deadline_at: Option<Timestamp>,
-    /// The answer, of a question that was resolved.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "wire::option")]
-    resolved_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resolved_by: Option<By>,
+    pub deadline_at: Option<Timestamp>,
+    /// The answer, of a question that was resolved; null where there was none.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub response: Option<Value>,
+    /// When it was resolved.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "wire::option")]
+    pub resolved_at: Option<Timestamp>,
+    /// Who resolved it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_by: Option<By>,
 }
 
 impl InteractionView {
+    /// Whether it still waits for an answer.
+    pub fn is_open(&self) -> bool {
+        self.status == InteractionStatus::Open
+    }
+
     /// The view of a question of `run`.
     pub fn of(run: &Run, interaction: &Interaction) -> Self {
         let resolution = interaction.resolution.as_ref();

@@ -9,8 +9,6 @@
 mod call;
 mod ending;
 mod interpret;
-mod lines;
-mod log;
 mod output;
 mod presets;
 mod probe;
@@ -26,14 +24,15 @@ use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use log::log_file;
+pub(crate) use output::{CHUNK_BYTES, OUTPUT_BYTES_MAX};
 pub use presets::Preset;
 pub use profile::Permission;
 
+use crate::lines::TEXT_BYTES_MAX;
 use crate::supervisor::{Agent, Supervised, Supervisor};
-use crate::turn::{Engine, Finished, Probe, Seen, Turn};
-use ending::{Ending, failed};
-use output::{Broken, OUTPUT_BYTES_MAX, show};
+use crate::turn::{Engine, Finished, Probe, Seen, Turn, failed, show};
+use ending::Ending;
+use output::Broken;
 use profile::Output;
 use watch::{Read, Unread, watch};
 
@@ -175,7 +174,7 @@ impl ExecEngine {
                     "{} was ended because it printed too much: {} MiB in one attempt, or a message of {} MiB",
                     self.profile().name,
                     OUTPUT_BYTES_MAX >> 20,
-                    interpret::TEXT_BYTES_MAX >> 20,
+                    TEXT_BYTES_MAX >> 20,
                 ),
             ),
             Broken::Io(error) => log_failed(turn, error),

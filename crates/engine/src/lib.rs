@@ -9,17 +9,27 @@
 //! - An agent's environment is an allow-list, and its secrets are covered in all that leaves this crate.
 //! - Memory stays bounded whatever an agent prints.
 
+mod acp;
+pub mod beneath;
+mod detail;
 mod environment;
 mod exec;
+mod lines;
+mod log;
+mod pattern;
 mod program;
 mod recording;
 mod replay;
 pub mod secrets;
 pub mod supervisor;
+mod tail;
 mod turn;
 
+pub use acp::{AcpConfig, AcpEngine, PermissionAnswer, PermissionRule, Serves, ToolKind};
 pub use environment::allowed_environment;
-pub use exec::{ExecConfig, ExecEngine, Permission, Preset, log_file};
+pub use exec::{ExecConfig, ExecEngine, Permission, Preset};
+pub use log::log_file;
+pub use pattern::Pattern;
 pub use recording::{Recorder, RecordingError};
 pub use replay::{Pace, ReplayEngine};
-pub use turn::{Engine, Finished, Probe, Seen, Turn};
+pub use turn::{Decision, Engine, Finished, Probe, ProfileFound, Seen, Turn};

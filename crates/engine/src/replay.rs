@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::recording::{Recorded, Recording, RecordingError, Renaming, prompt_sha256};
-use crate::turn::{Engine, Finished, Probe, Seen, Turn};
+use crate::turn::{Engine, Finished, Probe, ProfileFound, Seen, Turn};
 
 named! {
     /// How fast a recording is played.
@@ -98,7 +98,7 @@ impl ReplayEngine {
         match ended {
             // Somebody stopped it then. Until somebody does now it goes on, and shows nothing.
             Finished::Stopped => std::future::pending().await,
-            Finished::Completed { .. } | Finished::Failed(_) => {
+            Finished::Completed { .. } | Finished::Failed(_) | Finished::NeedsPermission(_) => {
                 let next = recorded.next.unwrap_or(NO_TURN);
                 let _ = show.send(handle(next)).await;
                 Ok(renaming.finished(ended))
@@ -159,6 +159,11 @@ impl Engine for ReplayEngine {
 
     fn probe(&self) -> BoxFuture<'_, Probe> {
         let turns = self.recording.turns.len();
-        Box::pin(async move { Probe::Ready { version: format!("a recording of {turns} turns") } })
+        Box::pin(async move {
+            Probe::Ready {
+                version: format!("a recording of {turns} turns"),
+                profile: ProfileFound::resumable("a recording is played from any of its turns"),
+            }
+        })
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use adjourn_core::{Observation, ResumesBy, RunError, RunId};
+use adjourn_core::{
+    ErrorCode, IdempotencyKey, Observation, PermissionRequest, Process, Profile, ResumesBy, RunError, RunId,
+};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -27,6 +29,21 @@ pub struct Turn {
     pub logs: PathBuf,
     /// What must not be seen in anything that the agent shows.
     pub masker: Masker,
+    /// What becomes of the agent's process when the turn is over.
+    pub profile: Profile,
+    /// The process that stayed from the turn before, and has to go on.
+    pub process: Option<Process>,
+    /// What was decided since the turn before about permissions that the agent asked for. Each counts once.
+    pub decisions: Vec<Decision>,
+}
+
+/// What was decided about a permission that an agent asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Which request it answers.
+    pub digest: IdempotencyKey,
+    /// The agent's own option that was chosen; none is a no.
+    pub option: Option<String>,
 }
 
 /// What an engine shows while a turn goes on.
@@ -52,6 +69,9 @@ pub enum Finished {
     Failed(RunError),
     /// It was told to stop, and did.
     Stopped,
+    /// The agent needs permissions, these besides any that it asked for before. A process that stays waits for them in
+    /// its turn, every other one has ended it.
+    NeedsPermission(Vec<PermissionRequest>),
 }
 
 /// What can be found out about an engine without giving it work.
@@ -61,12 +81,35 @@ pub enum Probe {
     Ready {
         /// The version it reports.
         version: String,
+        /// What it can do with its process while a run waits.
+        profile: ProfileFound,
     },
     /// It cannot be used, and why.
     Unusable {
         /// What is wrong and what to do.
         problem: String,
     },
+}
+
+/// What an engine can do with its process while a run waits, and how that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileFound {
+    /// The best it can do.
+    pub profile: Profile,
+    /// Why that is.
+    pub because: String,
+}
+
+impl ProfileFound {
+    /// An engine whose next turn is a new process.
+    pub fn resumable(because: impl Into<String>) -> Self {
+        Self { profile: Profile::Resumable, because: because.into() }
+    }
+
+    /// An engine whose process has to stay.
+    pub fn sticky_process(because: impl Into<String>) -> Self {
+        Self { profile: Profile::StickyProcess, because: because.into() }
+    }
 }
 
 /// Executes turns.
@@ -79,6 +122,16 @@ pub trait Engine: Send + Sync + 'static {
     /// The channel is bounded. An engine that cannot show any more waits, and so does its agent.
     fn run(&self, turn: Turn, seen: mpsc::Sender<Seen>, stop: CancellationToken) -> BoxFuture<'_, Finished>;
 
+    /// Waits until no process stays with the run any more, whatever ended it; at once where none does.
+    fn gone(&self, _run_id: RunId) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Ends the process that stays with the run; returns when nothing of it is left.
+    fn end(&self, _run_id: RunId) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Whether the conversation of `turn` can be taken up again, as far as that can be told without doing it.
     fn can_resume(&self, turn: &Turn) -> bool;
 
@@ -87,4 +140,13 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Finds out whether it can be used here.
     fn probe(&self) -> BoxFuture<'_, Probe>;
+}
+
+/// Shows something. That nobody looks any more is no reason to stop: who wants that says so.
+pub(crate) async fn show(seen: &mpsc::Sender<Seen>, one: Seen) {
+    let _ = seen.send(one).await;
+}
+
+pub(crate) fn failed(code: ErrorCode, message: impl Into<String>) -> Finished {
+    Finished::Failed(RunError { code, message: message.into() })
 }

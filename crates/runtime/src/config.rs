@@ -25,11 +25,11 @@ use std::{fs, io};
 
 use toml::de::DeTable;
 
-pub use adjourn_engine::{Pace, Permission, Preset};
+pub use adjourn_engine::{Pace, Pattern, Permission, Preset};
 pub use engine::{Api, EngineConfig, EngineKind, How, Model};
 pub use problem::{ConfigError, ConfigProblem, Place};
 pub use server::{ServerConfig, WriteRate};
-pub use tool::{MethodPattern, TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
+pub use tool::{TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
 pub use webhook::{WebhookEvent, Webhooks};
 
 use document::Document;

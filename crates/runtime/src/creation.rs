@@ -10,7 +10,7 @@ use adjourn_core::{
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::desk::Asked;
+use crate::desk::{Asked, Desk};
 use crate::folder;
 use crate::kernel::Denied;
 use crate::request::{Checked, RunRequest, SkillRef, Surroundings, pointer};
@@ -89,25 +89,9 @@ impl Service {
             return Ok(Prepared::Before(Arc::new(run)));
         }
         let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
-        let shelved = self.skill_of(&request)?;
-        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
-        let place = match (&request.workspace, request.continues) {
-            (Some(folder), _) => Place::User(folder.clone()),
-            (None, Some(earlier)) => Place::Of(earlier),
-            (None, None) => Place::Own,
-        };
         let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
-        let plan = self.desk().workspaces().plan(run_id, skill.map(|skill| skill.name.as_str()), &place);
-        let plan = plan.map_err(refused)?;
-        let is_installed = |name: &str| self.desk().is_installed(name);
-        let known = Surroundings {
-            config: self.desk().config(),
-            skill,
-            is_installed: &is_installed,
-            workspace: &plan,
-        };
-        let Checked { mut spec, uploads, notice, .. } =
-            request.check(known).map_err(ServiceError::Invalid)?;
+        let Fit { checked, shelved, place } = self.desk().check(run_id, request)?;
+        let Checked { mut spec, uploads, notice, .. } = checked;
         spec.continues = earlier.map(|earlier| continued(&earlier, &spec.engine)).transpose()?;
         // Whoever answers the run later may work in another folder.
         let record = record.map(std::path::absolute).transpose();
@@ -117,6 +101,7 @@ impl Service {
             let engine = self.desk().engine(&spec.engine).map_err(|problem| invalid("/engine", problem))?;
             self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
         }
+        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
         let new = NewWorkspace { run_id, skill, uploads: &uploads, place };
         let workspaces = self.desk().workspaces();
         workspaces.create(&new).map_err(refused)?;
@@ -138,17 +123,6 @@ impl Service {
             Some(holder) if holder.digest.as_ref() == Some(&key.digest) => self.run(holder.run_id).map(Some),
             Some(_) => Err(Denied::Refused(Refusal::KeyReused { key: key.key.clone() }).into()),
         }
-    }
-
-    fn skill_of(&self, request: &RunRequest) -> Result<Option<Arc<Shelved>>, ServiceError> {
-        let dir = match &request.skill {
-            None => return Ok(None),
-            Some(SkillRef::At(folder)) => folder.clone(),
-            Some(SkillRef::Named(name)) => skill::find(name, &self.desk().config().skills)
-                .map_err(|not_found| ServiceError::Skill(not_found.to_string()))?,
-        };
-        let shelved = self.desk().shelf().skill(&dir);
-        shelved.map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
     }
 
     /// The run that is continued, which has to have ended.
@@ -179,6 +153,50 @@ impl Service {
         spec.input = masker.json(&asked.input);
         spec.parameter = masker.json(&asked.parameter);
         Ok(asked)
+    }
+}
+
+/// A request that can be met, and what it needs.
+struct Fit {
+    checked: Checked,
+    shelved: Option<Arc<Shelved>>,
+    place: Place,
+}
+
+impl Desk {
+    /// Says everything that is wrong with a request, as far as that can be told without a journal. Nothing is made: this is
+    /// for whoever would have to make the data directory first.
+    pub fn rehearse(&self, request: RunRequest) -> Result<(), ServiceError> {
+        self.check(RunId::from_bits(uuid::Uuid::now_v7().as_u128()), request).map(drop)
+    }
+
+    /// Holds a request against its skill, the configuration and what is installed here.
+    fn check(&self, run_id: RunId, request: RunRequest) -> Result<Fit, ServiceError> {
+        let shelved = self.skill_of(&request)?;
+        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
+        let place = match (&request.workspace, request.continues) {
+            (Some(folder), _) => Place::User(folder.clone()),
+            (None, Some(earlier)) => Place::Of(earlier),
+            (None, None) => Place::Own,
+        };
+        let plan = self.workspaces().plan(run_id, skill.map(|skill| skill.name.as_str()), &place);
+        let plan = plan.map_err(refused)?;
+        let is_installed = |name: &str| self.is_installed(name);
+        let known =
+            Surroundings { config: self.config(), skill, is_installed: &is_installed, workspace: &plan };
+        let checked = request.check(known).map_err(ServiceError::Invalid)?;
+        Ok(Fit { checked, shelved, place })
+    }
+
+    fn skill_of(&self, request: &RunRequest) -> Result<Option<Arc<Shelved>>, ServiceError> {
+        let dir = match &request.skill {
+            None => return Ok(None),
+            Some(SkillRef::At(folder)) => folder.clone(),
+            Some(SkillRef::Named(name)) => skill::find(name, &self.config().skills)
+                .map_err(|not_found| ServiceError::Skill(not_found.to_string()))?,
+        };
+        let shelved = self.shelf().skill(&dir);
+        shelved.map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Subject, Survey, TurnReason};
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
-use adjourn_engine::{Engine, ExecConfig, ExecEngine, Recorder, ReplayEngine, Turn};
+use adjourn_engine::{AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Recorder, ReplayEngine, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -102,9 +102,14 @@ impl Desk {
 
     fn make(&self, name: &str, config: EngineConfig) -> Result<Arc<dyn Engine>, String> {
         let EngineConfig { how, permission, env, pass_env, .. } = config;
+        let env = env.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
         match how {
+            How::Acp { command, permissions, serves, model } => {
+                let config =
+                    AcpConfig { command, permission, rules: permissions, serves, model, env, pass_env };
+                Ok(Arc::new(AcpEngine::new(config, self.supervisor.clone())))
+            }
             How::Exec { preset, command } => {
-                let env = env.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
                 let config = ExecConfig { preset, command, permission, model: None, env, pass_env };
                 Ok(Arc::new(ExecEngine::new(config, self.supervisor.clone())))
             }
@@ -114,8 +119,8 @@ impl Desk {
             How::Replay { recording: None, .. } => {
                 Err(format!("the engine `{name}` plays the recording of a skill, and there is none"))
             }
-            How::Acp { .. } | How::Reasoning(_) => Err(format!(
-                "this version of adjourn cannot run the engine `{name}` yet: it knows exec and replay"
+            How::Reasoning(_) => Err(format!(
+                "this version of adjourn cannot run the engine `{name}` yet: it knows acp, exec and replay"
             )),
         }
     }
@@ -167,22 +172,27 @@ impl Desk {
         skill: Option<&Skill>,
         asked: &Asked,
     ) -> Result<String, RunError> {
-        let answered: Vec<_> = run.turn_answers().filter_map(answered).collect();
+        let of = |is_meant: fn(Subject) -> bool| {
+            let answers = run.turn_answers().filter(move |answer| is_meant(answer.subject));
+            answers.filter_map(answered).collect::<Vec<_>>()
+        };
+        let answered = of(|subject| subject == Subject::Turn);
+        let permissions = of(|subject| matches!(subject, Subject::Permission(_)));
         match run.turn_reason() {
             None | Some(TurnReason::First) => Ok(self.first_words(run, workspace, skill, asked)),
             // Without a handle nothing of the turn that was cut off is left, and it begins anew.
             Some(TurnReason::GoOn) if run.handle().is_none() => {
                 Ok(self.first_words(run, workspace, skill, asked))
             }
-            Some(TurnReason::GoOn) => Ok(prompt::go_on(&answered)),
+            Some(TurnReason::GoOn) => Ok(prompt::go_on(&answered, &permissions)),
             Some(TurnReason::Answer) => Ok(prompt::answers(&answered)),
-            Some(TurnReason::Settled) => {
+            Some(TurnReason::Settled | TurnReason::Permission) => {
                 let settled: Vec<_> = run
                     .turn_answers()
                     .filter_map(|answer| run.contract(answer.subject.execution_id()?))
                     .map(adjourn_core::Contract::consequence)
                     .collect();
-                Ok(prompt::consequences(&settled))
+                Ok(prompt::settled(&settled, &permissions))
             }
         }
     }
@@ -208,14 +218,10 @@ impl Desk {
     }
 }
 
-/// A question of the agent and its answer. What became of contracts is told another way.
+/// A question and its answer.
 fn answered(interaction: &Interaction) -> Option<Answered<'_>> {
     let resolution = interaction.resolution.as_ref()?;
-    (interaction.subject == Subject::Turn).then_some(Answered {
-        question: &interaction.question,
-        response: &resolution.response,
-        by: &resolution.by,
-    })
+    Some(Answered { question: &interaction.question, response: &resolution.response, by: &resolution.by })
 }
 
 impl Briefs for Desk {
@@ -259,6 +265,9 @@ impl Briefs for Desk {
                 workspace: workspace.work.clone(),
                 logs: workspace.logs.clone(),
                 masker: Masker::EMPTY,
+                profile: run.profile(),
+                process: None,
+                decisions: Vec::new(),
             }),
             (Err(_), _) | (_, Err(_)) => false,
         };

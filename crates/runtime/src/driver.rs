@@ -1,15 +1,18 @@
 //! The hands of the runtime: gives turns to engines, and tells the kernel what came of them.
 
+mod staying;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use adjourn_core::{
-    Command, ErrorCode, Event, Evidence, Observation, Run, RunError, RunId, Survey, TurnEnd, Validity,
+    Command, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run, RunError,
+    RunId, Subject, Survey, TurnEnd, Validity,
 };
-use adjourn_engine::{Finished, Seen, Turn};
+use adjourn_engine::{Decision, Engine, Finished, Seen, Turn};
 use tokio::runtime::Handle;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::brief::{Brief, Briefs, OutputContract};
@@ -18,6 +21,7 @@ use crate::prompt;
 use crate::runtime::{Hands, WeakRuntime};
 use crate::watched::Watched;
 use adjourn_engine::secrets::Masker;
+use staying::Staying;
 
 /// What an engine may show before somebody has to look: an agent that floods waits for the journal.
 const SEEN_MAX: usize = 256;
@@ -53,8 +57,20 @@ struct Inner {
     tasks: Handle,
     /// The turns that are going on.
     live: Mutex<HashMap<RunId, Live>>,
+    /// Told whenever one of them is over.
+    over: Notify,
+    staying: Staying,
     deltas: broadcast::Sender<Delta>,
     watched: Watched,
+}
+
+/// What an engine made of a turn.
+struct Executed {
+    end: TurnEnd,
+    /// What it showed last.
+    observations: Vec<Observation>,
+    /// Who did; nobody where it was not known who should.
+    engine: Option<Arc<dyn Engine>>,
 }
 
 /// A turn that is going on.
@@ -73,6 +89,8 @@ impl Driver {
             briefs,
             tasks,
             live: Mutex::default(),
+            over: Notify::new(),
+            staying: Staying::default(),
             deltas,
             watched: Watched::default(),
         }))
@@ -92,6 +110,21 @@ impl Driver {
     pub fn live_turns(&self) -> usize {
         self.0.live().len()
     }
+
+    /// Waits until no turn is going on. Others may begin at any time, unless the runtime was [told](crate::Runtime::drain)
+    /// that none does.
+    pub async fn at_rest(&self) {
+        let mut over = std::pin::pin!(self.0.over.notified());
+        loop {
+            // Listened for before it is looked: a turn that ends in between is not missed.
+            over.as_mut().enable();
+            if self.live_turns() == 0 {
+                return;
+            }
+            over.as_mut().await;
+            over.set(self.0.over.notified());
+        }
+    }
 }
 
 impl Hands for Driver {
@@ -104,12 +137,18 @@ impl Hands for Driver {
     }
 
     fn stop_turn(&self, run_id: RunId, turn: u32, cause: StopCause) {
-        if let Some(live) = self.0.live().get_mut(&run_id)
-            && live.turn == turn
-        {
-            // The first cause counts: a turn that timed out and whose run is canceled meanwhile has timed out.
-            live.cause.get_or_insert(cause);
-            live.stop.cancel();
+        if let Some(live) = self.0.live().get_mut(&run_id) {
+            if live.turn == turn {
+                // The first cause counts: a turn that timed out and whose run is canceled meanwhile has timed out.
+                live.cause.get_or_insert(cause);
+                live.stop.cancel();
+            }
+            return;
+        }
+        match cause {
+            StopCause::Ending => self.0.end_staying(run_id),
+            // The turn was faster, and its process has time for the next one.
+            StopCause::TimedOut => {}
         }
     }
 
@@ -120,13 +159,10 @@ impl Hands for Driver {
                 Some(process) => adjourn_engine::supervisor::end_orphan(process).await,
                 None => true,
             };
-            let looked = {
-                let (inner, run) = (inner.clone(), run.clone());
-                inner.tasks.clone().spawn_blocking(move || inner.briefs.survey(&run)).await
-            };
+            let looked = inner.look(run.clone()).await;
             // A conversation that something else may still be working on is not taken up.
             let looked = looked.map(|survey| Survey { handle: survey.handle && is_alone, ..survey });
-            if let (Ok(survey), Some(runtime)) = (looked, inner.runtime.upgrade()) {
+            if let (Some(survey), Some(runtime)) = (looked, inner.runtime.upgrade()) {
                 runtime.surveyed(run.id(), survey);
             }
         });
@@ -139,15 +175,23 @@ impl Inner {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Looks at what there is of a run's surroundings.
+    async fn look(self: &Arc<Self>, run: Arc<Run>) -> Option<Survey> {
+        let inner = self.clone();
+        self.tasks.spawn_blocking(move || inner.briefs.survey(&run)).await.ok()
+    }
+
     /// Takes a turn to its end, with the repairs that it needs.
-    async fn drive(&self, mut run: Arc<Run>, stop: CancellationToken) {
+    async fn drive(self: &Arc<Self>, mut run: Arc<Run>, stop: CancellationToken) {
         let (run_id, turn, began) = (run.id(), run.turn(), Instant::now());
         let mut repair = None;
+        let mut stays = None;
         loop {
-            let (end, observations) = self.execute(&run, repair.as_deref(), &stop).await;
+            let Executed { end, observations, engine } = self.execute(&run, repair.as_deref(), &stop).await;
             let Ok(accepted) = self.tell(run_id, Command::EndTurn { turn, observations, end }).await else {
                 break;
             };
+            stays = engine.map(|engine| (engine, accepted.run.clone()));
             repair = accepted.events.iter().find_map(|event| match event {
                 Event::RepairStarted { problem, .. } => Some(problem.clone()),
                 _ => None,
@@ -158,22 +202,31 @@ impl Inner {
             run = accepted.run;
         }
         self.runtime.stats().turn_ended(&run.spec().engine, began.elapsed());
-        let mut live = self.live();
-        if live.get(&run_id).is_some_and(|live| live.turn == turn) {
-            live.remove(&run_id);
+        if let Some((engine, run)) = &stays {
+            self.keep(run, engine);
+        }
+        {
+            let mut live = self.live();
+            if live.get(&run_id).is_some_and(|live| live.turn == turn) {
+                live.remove(&run_id);
+                self.over.notify_waiters();
+            }
+        }
+        // Whoever wanted the run ended while its turn was still there told the turn, which was over.
+        if let Some((engine, run)) = stays
+            && (stop.is_cancelled() || run.ending().is_some())
+        {
+            engine.end(run_id).await;
         }
     }
 
-    /// Has the engine execute the turn. Gives back how it ended, and what it showed last.
-    async fn execute(
-        &self,
-        run: &Run,
-        repair: Option<&str>,
-        stop: &CancellationToken,
-    ) -> (TurnEnd, Vec<Observation>) {
+    /// Has the engine execute the turn.
+    async fn execute(&self, run: &Run, repair: Option<&str>, stop: &CancellationToken) -> Executed {
         let brief = match self.briefs.brief(run) {
             Ok(brief) => brief,
-            Err(error) => return (TurnEnd::Failed(error), Vec::new()),
+            Err(error) => {
+                return Executed { end: TurnEnd::Failed(error), observations: Vec::new(), engine: None };
+            }
         };
         let Brief { engine, prompt, workspace, logs, masker, output } = brief;
         let prompt = match repair {
@@ -188,6 +241,9 @@ impl Inner {
             workspace,
             logs,
             masker: masker.clone(),
+            profile: run.profile(),
+            process: run.process().filter(|_| run.profile() == Profile::StickyProcess),
+            decisions: run.turn_answers().filter_map(decision).collect(),
         };
         let (show, seen) = mpsc::channel(SEEN_MAX);
         let (finished, last) =
@@ -196,8 +252,11 @@ impl Inner {
             Finished::Completed { text } => self.judge(masker.text(&text).into_owned(), output).await,
             Finished::Failed(RunError { code, message }) => failed(code, masker.text(&message).into_owned()),
             Finished::Stopped => self.stopped(run),
+            Finished::NeedsPermission(requests) => TurnEnd::NeedsPermission(
+                requests.into_iter().map(|request| covered(&masker, request)).collect(),
+            ),
         };
-        (end, last)
+        Executed { end, observations: last, engine: Some(engine) }
     }
 
     /// Writes down what an engine shows, as it shows it. What it shows right at its end comes back.
@@ -273,6 +332,19 @@ impl Inner {
             }
         }
     }
+}
+
+/// What a person decided about a permission.
+fn decision(interaction: &Interaction) -> Option<Decision> {
+    let Subject::Permission(digest) = interaction.subject else { return None };
+    let option = interaction.resolution.as_ref()?.response.as_str().map(str::to_owned);
+    Some(Decision { digest, option })
+}
+
+/// A request for a permission as it may be written down.
+fn covered(masker: &Masker, mut request: PermissionRequest) -> PermissionRequest {
+    request.question.prompt = masker.text(&request.question.prompt).into_owned();
+    request
 }
 
 /// What a message shows, and whether the files that its result names are there.

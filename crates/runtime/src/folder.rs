@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::OFlags;
@@ -174,10 +174,4 @@ pub(crate) fn copy_file(from: &Path, to: &Path, mode: u32, bytes_max: u64) -> io
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     Ok(copied)
-}
-
-/// Whether `path` names something below a folder by its letters alone: relative, and without `..`.
-pub(crate) fn is_below(path: &Path) -> bool {
-    let mut components = path.components().peekable();
-    components.peek().is_some() && components.all(|component| matches!(component, Component::Normal(_)))
 }

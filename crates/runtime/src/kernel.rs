@@ -47,6 +47,13 @@ enum Ticket<T> {
     Recover(RunId, Survey),
 }
 
+/// Whether turns begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    Turns,
+    Nothing,
+}
+
 /// Decides when something happens. See the [module](self).
 pub struct Kernel<T> {
     store: Arc<dyn Store>,
@@ -57,6 +64,8 @@ pub struct Kernel<T> {
     now: Timestamp,
     /// When the kernel tries again after the journal did not answer. Until then it begins nothing.
     retry_at: Option<Timestamp>,
+    /// Whether turns begin. Not any more once somebody wants to stop.
+    begins: Begins,
     /// Runs that could not be read when they had to be.
     unread: BTreeSet<RunId>,
     answers: Vec<(T, Answer)>,
@@ -87,6 +96,7 @@ impl<T> Kernel<T> {
             recovery,
             now,
             retry_at: None,
+            begins: Begins::Turns,
             unread: BTreeSet::new(),
             answers: Vec::new(),
             effects: Vec::new(),
@@ -152,6 +162,12 @@ impl<T> Kernel<T> {
         }
         self.recover(run_id, survey);
         self.plan();
+    }
+
+    /// Begins no turn any more. Those that are going on go on, and whatever else is asked is decided: a run that is
+    /// answered now waits, durably, for whoever opens the journal next.
+    pub fn drain(&mut self) {
+        self.begins = Begins::Nothing;
     }
 
     /// The items to commit now, if there are any and none are being committed.
@@ -222,6 +238,7 @@ impl<T> Kernel<T> {
     fn plan(&mut self) {
         self.absorb();
         while self.retry_at.is_none()
+            && self.begins == Begins::Turns
             && let Some(run_id) = self.scheduler.next()
         {
             if self.recovery.is_due(run_id) {

@@ -15,7 +15,6 @@
 //! - The text an agent gets is a pure function of what is known, and the same for every engine.
 //! - A secret value is never part of a message, a `Debug` or an error.
 
-mod beneath;
 mod brief;
 pub mod config;
 mod creation;
@@ -26,6 +25,7 @@ mod kernel;
 mod nearest;
 mod options;
 pub mod prompt;
+mod reader;
 pub mod request;
 mod runtime;
 mod service;

@@ -197,10 +197,10 @@ mod tests {
         assert_eq!(options, Options::default());
         let expected = [
             ("/interactive_profile", "`kind`: `sticky` is not one of resumable, sticky_process"),
-            ("/interactive_require_user_reply", "should be true or false"),
             ("/max_atempt", "unknown option; did you mean `max_attempt`?"),
             ("/max_attempt", "should be a whole number from 1 to 1000"),
             ("/priority", "should be a whole number"),
+            ("/interactive_require_user_reply", "should be true or false"),
         ];
         let expected = expected.map(|(path, message)| FieldError::new(format!("/options{path}"), message));
         assert_eq!(errors, expected);

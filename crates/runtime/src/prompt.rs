@@ -194,17 +194,58 @@ pub fn repair(problem: &str, schema: Option<&Value>) -> String {
 }
 
 /// The prompt of a turn that was cut off, with the answers it may not have seen.
-pub fn go_on(answered: &[Answered<'_>]) -> String {
+pub fn go_on(answered: &[Answered<'_>], permissions: &[Answered<'_>]) -> String {
     let mut sections: Vec<_> = answered.iter().map(answer).collect();
     if !sections.is_empty() {
         sections.insert(0, "You may have been interrupted before you read this.".to_owned());
     }
     sections.insert(0, GO_ON.to_owned());
+    if !permissions.is_empty() {
+        sections.push(permitted(permissions));
+    }
     sections.join("\n\n")
 }
 
-/// The prompt that tells what became of calls that a person had to decide on, or that were interrupted.
-pub fn consequences(settled: &[Consequence]) -> String {
+/// The prompt that tells what became of what was open when the last turn ended: calls, and permissions.
+pub fn settled(settled: &[Consequence], permissions: &[Answered<'_>]) -> String {
+    let mut sections = Vec::new();
+    if !settled.is_empty() {
+        sections.push(consequences(settled));
+    }
+    if !permissions.is_empty() {
+        sections.push(permitted(permissions));
+    }
+    sections.push("Go on with your work, and end as you were told: with one JSON object.".to_owned());
+    sections.join("\n\n")
+}
+
+/// What was decided about permissions, to an agent whose turn ended when it asked for them.
+fn permitted(permissions: &[Answered<'_>]) -> String {
+    let decided = permissions.iter().map(|Answered { question, response, by }| {
+        let asked = quoted(&question.prompt);
+        match by.kind {
+            ByKind::User => {
+                format!(
+                    "You needed a permission:\n\n{asked}\n\nThe user chose:\n\n{}",
+                    response_text(question, response)
+                )
+            }
+            ByKind::AutoDecide | ByKind::System => {
+                format!("You needed a permission:\n\n{asked}\n\nNobody answered, which is a no.")
+            }
+        }
+    });
+    let mut sections: Vec<_> = decided.collect();
+    sections.push(
+        "Where that is a yes, use the tool once more, just as before: it will pass this once. Where it is a no, do not \
+         do it, and do not try it in another way."
+            .to_owned(),
+    );
+    sections.join("\n\n")
+}
+
+/// What became of calls that a person had to decide on, or that were interrupted.
+fn consequences(settled: &[Consequence]) -> String {
     let mut text = "This is what became of calls that were open when your last turn ended:\n\n".to_owned();
     text.push_str(&fenced(&json!(settled)));
     text.push_str(
@@ -217,7 +258,6 @@ pub fn consequences(settled: &[Consequence]) -> String {
              repeat it.",
         );
     }
-    text.push_str(" Go on with your work, and end as you were told: with one JSON object.");
     text
 }
 

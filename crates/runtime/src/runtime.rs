@@ -1,6 +1,7 @@
 //! The kernel in production: a thread that drives it, and hands that carry out what it wants done.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp};
@@ -52,6 +53,7 @@ type Ticket = oneshot::Sender<Answer>;
 enum Input {
     Ask(Box<Request<Ticket>>),
     Surveyed(RunId, Survey),
+    Drain(oneshot::Sender<()>),
     Slots(oneshot::Sender<SlotUse>),
 }
 
@@ -62,6 +64,8 @@ pub struct Runtime {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
+    /// Set once no turn begins any more.
+    draining: Arc<AtomicBool>,
     stats: Arc<Stats>,
 }
 
@@ -75,17 +79,46 @@ impl Runtime {
     ) -> Result<(Self, Threads), Error> {
         let kernel = Kernel::new(store.clone(), slots, clock.now())?;
         let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
+        let draining = Arc::new(AtomicBool::new(false));
         let stats = Arc::new(Stats::default());
         let weak = {
-            let (store, clock, under_way) = (store.clone(), clock.clone(), under_way.clone());
-            let stats = stats.clone();
-            move |inputs| WeakRuntime { inputs, store, clock, under_way, stats }
+            let (store, clock) = (store.clone(), clock.clone());
+            let (under_way, draining, stats) = (under_way.clone(), draining.clone(), stats.clone());
+            move |inputs| WeakRuntime { inputs, store, clock, under_way, draining, stats }
         };
         let (inputs, threads) = Threads::start(store.clone(), {
             let (clock, stats) = (clock.clone(), stats.clone());
-            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)), stats }
+            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)), drains: Vec::new(), stats }
         })?;
-        Ok((Self { inputs, store, clock, under_way, stats }, threads))
+        Ok((Self { inputs, store, clock, under_way, draining, stats }, threads))
+    }
+
+    /// A runtime over what `store` holds that does nothing, and denies whatever it is asked.
+    pub fn at_rest(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            inputs: Inputs::closed(),
+            store,
+            clock,
+            under_way: Arc::new(Semaphore::new(UNDER_WAY_MAX)),
+            draining: Arc::default(),
+            stats: Arc::default(),
+        }
+    }
+
+    /// A handle that does not keep the runtime going.
+    pub fn downgrade(&self) -> WeakRuntime {
+        let Self { inputs, store, clock, under_way, draining, stats } = self.clone();
+        WeakRuntime { inputs: inputs.downgrade(), store, clock, under_way, draining, stats }
+    }
+
+    /// Begins no turn any more. When this returns, all those that had begun are known to the hands.
+    pub async fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+        let (done, drained) = oneshot::channel();
+        if self.inputs.send(Input::Drain(done)) {
+            // A runtime that ended meanwhile begins nothing either.
+            let _ = drained.await;
+        }
     }
 
     /// Has a command decided and made durable, or says why not.
@@ -97,6 +130,11 @@ impl Runtime {
             return Err(Denied::stopped());
         }
         answer.await.map_err(|_| Denied::stopped())?
+    }
+
+    /// Whether no turn begins any more.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
     }
 
     /// Says what a restart left of a run's surroundings.
@@ -136,6 +174,7 @@ pub struct WeakRuntime {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
+    draining: Arc<AtomicBool>,
     stats: Arc<Stats>,
 }
 
@@ -143,8 +182,8 @@ impl WeakRuntime {
     /// The runtime, unless it has ended.
     pub fn upgrade(&self) -> Option<Runtime> {
         let inputs = self.inputs.upgrade()?;
-        let Self { store, clock, under_way, stats, .. } = self.clone();
-        Some(Runtime { inputs, store, clock, under_way, stats })
+        let Self { store, clock, under_way, draining, stats, .. } = self.clone();
+        Some(Runtime { inputs, store, clock, under_way, draining, stats })
     }
 
     /// Where it is noted how long things took.
@@ -158,6 +197,8 @@ struct Shell<H> {
     kernel: Kernel<Ticket>,
     clock: Arc<dyn Clock>,
     hands: H,
+    /// Who waits until nothing is about to begin.
+    drains: Vec<oneshot::Sender<()>>,
     stats: Arc<Stats>,
 }
 
@@ -168,6 +209,10 @@ impl<H: Hands> Steps for Shell<H> {
         match input {
             Input::Ask(request) => self.kernel.ask(*request),
             Input::Surveyed(run_id, survey) => self.kernel.surveyed(run_id, survey),
+            Input::Drain(done) => {
+                self.kernel.drain();
+                self.drains.push(done);
+            }
             Input::Slots(answer) => {
                 // Whoever asked may have stopped waiting.
                 let _ = answer.send(self.kernel.slots().usage());
@@ -203,6 +248,11 @@ impl<H: Hands> Steps for Shell<H> {
                 }
                 Effect::StopTurn { run_id, turn, cause } => self.hands.stop_turn(run_id, turn, cause),
                 Effect::Survey(run) => self.hands.survey(run),
+            }
+        }
+        if !self.is_busy() {
+            for done in self.drains.drain(..) {
+                let _ = done.send(());
             }
         }
     }

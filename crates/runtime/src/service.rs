@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::desk::{Asked, Desk};
 use crate::driver::Driver;
 use crate::kernel::{Denied, Slots};
+use crate::reader;
 use crate::request::{RunRequest, SkillRef};
 use crate::runtime::{Clock, Runtime, SystemClock};
 use crate::workspace::{WorkspaceError, Workspaces};
@@ -94,8 +95,7 @@ impl Service {
     /// Opens `data_dir` as its owner, takes up what a restart left behind, and works on it. Has to be called within a
     /// Tokio runtime.
     pub fn open(data_dir: &Path, config: Config) -> Result<(Self, Threads), Error> {
-        let supervisor = Supervisor::current_exe()
-            .map_err(|error| Error::Failed { doing: "find its own program", problem: error.to_string() })?;
+        let supervisor = Supervisor::current_exe().map_err(no_program)?;
         Self::open_with(data_dir, config, supervisor, Arc::new(SystemClock))
     }
 
@@ -129,6 +129,20 @@ impl Service {
         let driver = hands.expect("the runtime was started with its hands");
         let committed = threads.committed();
         Ok((Self { runtime, driver, desk, committed }, threads))
+    }
+
+    /// Opens `data_dir` for reading, whoever owns it: nothing is driven, and every command is denied. Has to be called
+    /// within a Tokio runtime.
+    pub fn open_reader(data_dir: &Path) -> Result<Self, Error> {
+        let store = Arc::new(SqliteStore::open_reader(data_dir)?);
+        tokio::spawn(reader::look(Arc::downgrade(&store)));
+        let data_dir = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
+        let supervisor = Supervisor::current_exe().map_err(no_program)?;
+        let desk = Desk::new(Config::default(), BTreeMap::new(), Workspaces::new(&data_dir), supervisor);
+        let desk = Arc::new(desk);
+        let runtime = Runtime::at_rest(store, Arc::new(SystemClock));
+        let driver = Driver::new(runtime.downgrade(), desk.clone(), tokio::runtime::Handle::current());
+        Ok(Self { runtime, driver, desk, committed: Arc::default() })
     }
 
     /// Answers a question.
@@ -202,6 +216,10 @@ impl Service {
     pub fn desk(&self) -> &Arc<Desk> {
         &self.desk
     }
+}
+
+fn no_program(error: std::io::Error) -> Error {
+    Error::Failed { doing: "find its own program", problem: error.to_string() }
 }
 
 fn again(run: &Run, asked: Asked, workspace: &crate::workspace::Workspace) -> RunRequest {

@@ -31,7 +31,8 @@ use manifest::Manifest;
 use problem::Problems;
 
 use crate::nearest::hint;
-use crate::{Options, Severity, beneath, folder};
+use crate::{Options, Severity, folder};
+use adjourn_engine::beneath;
 
 /// The file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";

@@ -43,7 +43,7 @@ impl Stats {
     /// A turn begins. The journal knows when its last answer came, so this is right after a restart too.
     pub(crate) fn turn_starts(&self, run: &Run, now: Timestamp) {
         match run.turn_reason() {
-            Some(TurnReason::Answer | TurnReason::Settled) => {}
+            Some(TurnReason::Answer | TurnReason::Settled | TurnReason::Permission) => {}
             // What a turn that goes on after a restart was once given was counted when it began.
             None | Some(TurnReason::First | TurnReason::GoOn) => return,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use adjourn_core::{Observation, ResumesBy, Run, RunError, Survey};
 use adjourn_engine::secrets::Masker;
-use adjourn_engine::{Engine, Finished, Probe, Seen, Turn};
+use adjourn_engine::{Engine, Finished, Probe, ProfileFound, Seen, Turn};
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -47,7 +47,12 @@ impl Engine for Still {
     }
 
     fn probe(&self) -> BoxFuture<'_, Probe> {
-        Box::pin(async { Probe::Ready { version: env!("CARGO_PKG_VERSION").to_owned() } })
+        Box::pin(async {
+            Probe::Ready {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                profile: ProfileFound::resumable("it keeps nothing"),
+            }
+        })
     }
 }
 

@@ -39,8 +39,9 @@ pub use listing::{FILES_LISTED_MAX, Listed, Listing};
 use error::doing;
 
 use crate::desk::Asked;
+use crate::folder;
 use crate::skill::Skill;
-use crate::{beneath, folder};
+use adjourn_engine::beneath;
 
 /// The folder for copies of skills, in a working folder.
 pub const SKILL_FOLDER: &str = ".skill";
@@ -355,7 +356,7 @@ fn not_a_folder(place: &Place) -> WorkspaceError {
 /// Whether a file that comes with a request may be called `name`.
 pub fn is_upload_name(name: &str) -> bool {
     let path = Path::new(name);
-    folder::is_below(path)
+    beneath::is_below(path)
         && path.components().count() == 1
         && name.len() <= 200
         && !name.starts_with('.')

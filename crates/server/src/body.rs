@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 
 use crate::code::Code;
+use crate::document;
 use crate::problem::Problem;
 
 /// Bytes of a body. A request may hold 256 KiB of prompt and 512 KiB each of input and parameters, and JSON may write a
@@ -28,6 +29,7 @@ impl<S: Send + Sync> FromRequest<S> for Json {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         kind(request.headers(), &[Kind::Json])?;
+        check_length(request.headers(), BODY_BYTES_MAX)?;
         let bytes = tokio::time::timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
         let bytes = bytes
             .map_err(|_| {
@@ -35,20 +37,31 @@ impl<S: Send + Sync> FromRequest<S> for Json {
                 Problem::new(Code::BodyTooSlow, detail)
             })?
             .map_err(|rejection| match rejection.status() {
-                StatusCode::PAYLOAD_TOO_LARGE => {
-                    let detail = format!("a body has at most {BODY_BYTES_MAX} bytes");
-                    Problem::new(Code::BodyTooLarge, detail)
-                }
+                StatusCode::PAYLOAD_TOO_LARGE => too_large(BODY_BYTES_MAX),
                 _ => Problem::bad_request("the body could not be read to its end"),
             })?;
         parse(&bytes).map(Self)
     }
 }
 
+/// Refuses a body that announces to be too long, before it is waited for.
+pub(crate) fn check_length(headers: &HeaderMap, bytes_max: usize) -> Result<(), Problem> {
+    let announced: Option<u64> =
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    match announced {
+        Some(length) if length > bytes_max as u64 => Err(too_large(bytes_max)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+pub(crate) fn too_large(bytes_max: usize) -> Problem {
+    Problem::new(Code::BodyTooLarge, format!("a body has at most {bytes_max} bytes"))
+}
+
 /// The document that these bytes are.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
     // The message of the parser says where: `… at line 3 column 14`.
-    serde_json::from_slice(bytes)
+    document::parse(bytes)
         .map_err(|error| Problem::new(Code::BadJson, format!("the body is not JSON: {error}")))
 }
 

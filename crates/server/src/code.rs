@@ -72,6 +72,8 @@ named! {
         Internal = "INTERNAL",
         /// The folders of the run cannot be made or read.
         WorkspaceFailed = "WORKSPACE_FAILED",
+        /// The server is about to end, and begins no turn any more.
+        Draining = "DRAINING",
         /// Nothing was changed: `Retry-After` says when to try again.
         JournalUnavailable = "JOURNAL_UNAVAILABLE",
     }
@@ -106,7 +108,7 @@ impl Code {
             Self::Invalid | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
             Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::JournalUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Draining | Self::JournalUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }

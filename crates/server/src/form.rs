@@ -10,7 +10,7 @@ use futures::StreamExt;
 use memchr::memmem;
 use tokio::time::Instant;
 
-use crate::body::BODY_BYTES_MAX;
+use crate::body::{self, BODY_BYTES_MAX};
 use crate::code::Code;
 use crate::problem::Problem;
 
@@ -45,6 +45,7 @@ pub(crate) struct Form {
 impl Form {
     /// The form that a request with these headers has for a body.
     pub(crate) fn new(headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+        body::check_length(headers, FORM_BYTES_MAX)?;
         let boundary = boundary(headers).ok_or_else(|| bad("`content-type` should name its `boundary`"))?;
         let delimiter = [b"\r\n--", boundary.as_bytes()].concat();
         Ok(Self {
@@ -127,10 +128,7 @@ impl Form {
             }
             Ok(None) => Err(bad("it ends in the middle of a part")),
             Ok(Some(Err(_))) => Err(Problem::bad_request("the body could not be read to its end")),
-            Ok(Some(Ok(bytes))) if bytes.len() > self.bytes_left => {
-                let detail = format!("a form has at most {FORM_BYTES_MAX} bytes");
-                Err(Problem::new(Code::BodyTooLarge, detail))
-            }
+            Ok(Some(Ok(bytes))) if bytes.len() > self.bytes_left => Err(body::too_large(FORM_BYTES_MAX)),
             Ok(Some(Ok(bytes))) => {
                 self.bytes_left -= bytes.len();
                 self.buffer.extend_from_slice(&bytes);

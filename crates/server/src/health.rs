@@ -7,12 +7,15 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::code::Code;
 use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::router::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
-    OpenApiRouter::new().routes(routes!(healthz).refuses(&[])).routes(routes!(readyz).refuses(&[]))
+    OpenApiRouter::new()
+        .routes(routes!(healthz).refuses(&[]))
+        .routes(routes!(readyz).refuses(&[Code::Draining]))
 }
 
 /// How the server is.
@@ -28,9 +31,12 @@ pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
-/// The journal can be read.
-#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Health, description = "It can.")))]
+/// The journal can be read, and the server is not about to end.
+#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Health, description = "It is ready.")))]
 pub(crate) async fn readyz(State(server): State<Server>) -> Result<Json<Health>, Problem> {
+    if server.service.runtime().is_draining() {
+        return Err(Problem::new(Code::Draining, "the server is about to end, and begins no turn any more"));
+    }
     server.blocking(|service| Ok(service.store().head()?)).await?;
     Ok(Json(Health { status: "ready" }))
 }

@@ -23,8 +23,7 @@ pub struct Listeners {
     pub(crate) tcp: TcpListener,
     /// What is asked of those who come by the port.
     pub(crate) door: Door,
-    pub(crate) socket: UnixListener,
-    pub(crate) socket_file: SocketFile,
+    pub(crate) socket: Socket,
     address: SocketAddr,
 }
 
@@ -38,9 +37,7 @@ impl Listeners {
         let tcp = TcpListener::bind(address).await.map_err(failed)?;
         let address = tcp.local_addr().map_err(failed)?;
         let door = tokens.map_or(Door::Loopback { port: address.port() }, Door::Tokens);
-        let path = data_dir.join(SOCKET_FILE);
-        let socket = bind_socket(&path).map_err(|source| Error::Socket { path: path.clone(), source })?;
-        Ok(Self { tcp, door, socket, socket_file: SocketFile(path), address })
+        Ok(Self { tcp, door, socket: Socket::bind(data_dir)?, address })
     }
 
     /// The address that is listened on, with the port that was found where none was asked for.
@@ -54,6 +51,22 @@ pub(crate) fn check(address: SocketAddr, tokens: Option<&Tokens>) -> Result<(), 
     match tokens {
         None if !address.ip().is_loopback() => Err(Error::NoTokens(address)),
         Some(_) | None => Ok(()),
+    }
+}
+
+/// The socket in a data directory. Whoever owns the directory answers there.
+pub struct Socket {
+    pub(crate) listener: UnixListener,
+    pub(crate) file: SocketFile,
+}
+
+impl Socket {
+    /// Listens in `data_dir`, which has to be owned by this process: a socket that is there is a leftover, and goes. Has
+    /// to be called within a Tokio runtime.
+    pub fn bind(data_dir: &Path) -> Result<Self, Error> {
+        let path = data_dir.join(SOCKET_FILE);
+        let listener = bind_socket(&path).map_err(|source| Error::Socket { path: path.clone(), source })?;
+        Ok(Self { listener, file: SocketFile(path) })
     }
 }
 

@@ -1,16 +1,17 @@
 //! Which address leads where.
 
 use adjourn_runtime::Service;
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
+use axum::{Extension, Router};
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::body::BODY_BYTES_MAX;
 use crate::code::Code;
 use crate::guard::{Door, Gate, guard};
+use crate::local::Reach;
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::streams::Streams;
@@ -43,6 +44,7 @@ impl Server {
             .fallback(no_such_route)
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+            .layer(Extension(Reach::of(&door)))
             .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
             .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
             .layer(from_fn(request_id::identify))

@@ -1,14 +1,16 @@
 //! Runs: created, listed, looked at.
 
+use std::future::Future;
+
 use adjourn_core::{
     ContractView, InteractionView, Run, RunError, RunId, RunRow, RunStatus, RunView, Warning,
 };
-use adjourn_runtime::request::RunRequest;
+use adjourn_runtime::{Created, ServiceError};
 use adjourn_store::RunFilter;
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -17,6 +19,7 @@ use utoipa_axum::routes;
 
 use crate::body;
 use crate::code::Code;
+use crate::local::{self, LocalRequest, Reach};
 use crate::new_run::{NewRun, NewRunForm};
 use crate::openapi::Refuses;
 use crate::pages::{Page, limit};
@@ -36,6 +39,15 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::NotContinuable,
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
+            Code::Invalid,
+            Code::SkillUnusable,
+            Code::QueueFull,
+            Code::WorkspaceFailed,
+        ]))
+        .routes(routes!(rerun).refuses(&[
+            Code::BadRequest,
+            Code::UnknownRun,
+            Code::KeyReused,
             Code::Invalid,
             Code::SkillUnusable,
             Code::QueueFull,
@@ -72,20 +84,47 @@ pub(crate) struct CreatedView {
 )]
 pub(crate) async fn create(
     State(server): State<Server>,
+    Extension(reach): Extension<Reach>,
     headers: HeaderMap,
     Sent { document, files }: Sent,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let mut request = RunRequest::read(&document).map_err(Problem::invalid)?;
-    request.files = files.as_ref().map(|files| files.uploads().to_vec()).unwrap_or_default();
+    let LocalRequest { mut request, record } = local::read(document, reach).map_err(Problem::invalid)?;
+    request.files.extend(files.iter().flat_map(|files| files.uploads().to_vec()));
     let service = server.service.clone();
-    // A task of its own: a client that goes away must not stop halfway what makes the run's folder.
-    let creating = tokio::spawn(async move {
-        let created = service.create(request, key, None).await;
+    whole(async move {
+        let created = service.create(request, key, record).await;
         drop(files);
         created
-    });
-    let created = creating.await.map_err(|_| Problem::internal("creating the run stopped halfway"))??;
+    })
+    .await
+}
+
+/// Creates a run by the request that another was created by.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/rerun", tag = "runs", operation_id = "rerun",
+    params(RunPath, ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "The same key gives the same run.")),
+    responses((status = 201, body = CreatedView, description = "The new run.",
+        headers(("location" = String, description = "Where the run is.")))),
+)]
+pub(crate) async fn rerun(
+    State(server): State<Server>,
+    RunPath(id): RunPath,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let key = body::key(&headers)?;
+    let request = server.blocking(move |service| Ok(service.request_of(id)?)).await?;
+    let service = server.service.clone();
+    whole(async move { service.create(request, key, None).await }).await
+}
+
+/// Creates a run in a task of its own: a client that goes away must not stop halfway what makes the run's folder.
+async fn whole(
+    creating: impl Future<Output = Result<Created, ServiceError>> + Send + 'static,
+) -> Result<Response, Problem> {
+    let created = tokio::spawn(creating).await;
+    let created = created.map_err(|_| Problem::internal("creating the run stopped halfway"))??;
     let location = format!("/v1/runs/{}", created.run.id());
     let view = CreatedView { run: RunView::of(&created.run), notice: created.notice };
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())

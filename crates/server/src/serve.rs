@@ -1,20 +1,24 @@
 //! The server from its beginning to its end.
 
+use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
+use adjourn_store::Threads;
 use axum::serve::{Listener, ListenerExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::chronicle;
 use crate::connection::{Bounded, Limits};
 use crate::descriptors::raise_descriptor_limit;
+use crate::drain::{Ending, drained};
 use crate::error::Error;
 use crate::guard::Door;
-use crate::listen::{self, Listeners};
+use crate::http;
+use crate::listen::{self, Listeners, Socket};
 use crate::router::Server;
 use crate::tokens::Tokens;
 use crate::traces::Traces;
@@ -33,34 +37,47 @@ pub struct Options {
     pub listen: SocketAddr,
     /// The file of tokens that clients at that address need.
     pub tokens: Option<PathBuf>,
+    /// How long turns may take to finish when the server is told to end.
+    pub grace: Duration,
 }
 
-/// Owns a data directory and serves it until `shutdown`. Calls `ready` with the address once clients can come.
-pub async fn run(
-    options: Options,
-    shutdown: CancellationToken,
-    ready: impl FnOnce(SocketAddr),
-) -> Result<(), Error> {
+/// Owns a data directory and serves it until it is told to end. Calls `ready` with the address once clients can come.
+pub async fn run(options: Options, ending: Ending, ready: impl FnOnce(SocketAddr)) -> Result<(), Error> {
     let tokens = options.tokens.as_deref().map(Tokens::open).transpose()?;
     // Before anything is opened: nothing is made or driven for a server that does not start.
     listen::check(options.listen, tokens.as_ref())?;
     let (service, threads) = Service::open(&options.data_dir, options.config)?;
     let listeners = Listeners::bind(options.listen, tokens, &options.data_dir).await?;
     ready(listeners.address());
-    let served = serve(service, listeners, shutdown).await;
-    // They end when the last connection that was cut off is gone, which is not worth waiting for.
+    let doors = CancellationToken::new();
+    let served = tokio::select! {
+        served = serve(service.clone(), listeners, doors.clone()) => served,
+        never = async {
+            drained(&service, &ending, options.grace).await;
+            doors.cancel();
+            std::future::pending().await
+        } => never,
+        () = ending.now.cancelled() => return Ok(()),
+    };
+    drop(service);
+    ended(threads).await;
+    served
+}
+
+/// Waits for the threads of a service, which end when the last connection that was cut off is gone: that is not worth
+/// waiting for any longer than for a request.
+pub(crate) async fn ended(threads: Threads) {
     let (ended, end) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         threads.join();
         let _ = ended.send(());
     });
     let _ = tokio::time::timeout(GRACE, end).await;
-    served
 }
 
 /// Serves `service` until `shutdown`, and then lets requests finish that do so soon.
 pub async fn serve(service: Service, listeners: Listeners, shutdown: CancellationToken) -> Result<(), Error> {
-    let Listeners { tcp, door, socket, socket_file, .. } = listeners;
+    let Listeners { tcp, door, socket: Socket { listener, file }, .. } = listeners;
     let limits = Limits::of(raise_descriptor_limit()?);
     // A frame is sent when it is there, not when more are.
     let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
@@ -70,9 +87,41 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     let doors = async {
         tokio::try_join!(
             open(Bounded::new(tcp, limits.port), server.clone(), door),
-            open(Bounded::new(socket, limits.socket), server, Door::Socket),
+            open(Bounded::new(listener, limits.socket), server, Door::Socket),
         )
     };
+    let served = until(doors, &shutdown).await;
+    // What was committed up to here is told, and its traces are sent, if that is possible soon.
+    let told = async {
+        let _ = telling.await;
+        if let Some(sending) = sending {
+            let _ = tokio::task::spawn_blocking(|| sending.join()).await;
+        }
+    };
+    let _ = tokio::time::timeout(GRACE, told).await;
+    drop(file);
+    served
+}
+
+/// Serves `service` on the socket of its data directory alone.
+pub async fn serve_socket(
+    service: Service,
+    socket: Socket,
+    shutdown: CancellationToken,
+) -> Result<(), Error> {
+    let Socket { listener, file } = socket;
+    let limits = Limits::of(raise_descriptor_limit()?);
+    let server = Server::new(service, shutdown.clone());
+    let served = until(open(Bounded::new(listener, limits.socket), server, Door::Socket), &shutdown).await;
+    drop(file);
+    served
+}
+
+/// What came of `doors`, which close with `shutdown`: requests that finish soon after that do.
+async fn until<T>(
+    doors: impl Future<Output = std::io::Result<T>>,
+    shutdown: &CancellationToken,
+) -> Result<(), Error> {
     let late = async {
         shutdown.cancelled().await;
         tokio::time::sleep(GRACE).await;
@@ -83,23 +132,10 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     };
     // One door that fails takes the other with it, and the streams too.
     shutdown.cancel();
-    // What was committed up to here is told, and its traces are sent, if that is possible soon.
-    let told = async {
-        let _ = telling.await;
-        if let Some(sending) = sending {
-            let _ = tokio::task::spawn_blocking(|| sending.join()).await;
-        }
-    };
-    let _ = tokio::time::timeout(GRACE, told).await;
-    drop(socket_file);
     Ok(served?)
 }
 
-async fn open<L>(listener: L, server: Server, door: Door) -> std::io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-{
+async fn open<L: Listener>(listener: L, server: Server, door: Door) -> std::io::Result<()> {
     let shutdown = server.shutdown.clone();
-    axum::serve(listener, server.router(door)).with_graceful_shutdown(shutdown.cancelled_owned()).await
+    http::serve(listener, server.router(door), shutdown).await
 }

@@ -6,8 +6,9 @@ mod stop;
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::{
-    Command, ContractAction, ContractStatus, ErrorCode, Event, Evidence, Observation, Process, Profile,
-    Refusal, Run, RunError, RunId, Schema, Timestamp, TurnEnd,
+    Choice, Command, ContractAction, ContractStatus, ErrorCode, Event, Evidence, IdempotencyKey, Interaction,
+    Observation, PermissionRequest, Process, Profile, Question, Refusal, Run, RunError, RunId, Schema,
+    Subject, Timestamp, TurnEnd,
 };
 use adjourn_runtime::{Answer, Denied};
 use std::sync::LazyLock;
@@ -116,6 +117,10 @@ impl Simulation {
             contract.approved && may_be_made && contract.dispatched_at.is_none()
         });
         script.extend(approved.map(|contract| Act::MakeApproved(contract.spec.execution_id)));
+        if run.process().is_some() && run.open_interactions().any(is_permission) {
+            // Only some of what its process waits for was decided.
+            script.push(Act::Permissions(0));
+        }
         let attempts = self.clients.plan_of(run.id()).map(|index| &self.plan.runs[index].attempts);
         let last = attempts.map_or(0, |attempts| attempts.len() - 1);
         let index = usize::try_from(run.attempt_number()).unwrap_or(usize::MAX).saturating_sub(1).min(last);
@@ -153,6 +158,12 @@ impl Simulation {
             Some(Act::Call(call)) => self.wanted_call(run_id, turn, call),
             Some(Act::MakeApproved(id)) => Command::DispatchContract(id),
             Some(Act::Form) => self.wanted_form(run_id, turn),
+            Some(Act::Permissions(count)) => {
+                live.has_ended = true;
+                self.counts.add("permissions that are asked for");
+                let end = TurnEnd::NeedsPermission((0..count).map(|each| permission(turn, each)).collect());
+                Command::EndTurn { turn, observations: Vec::new(), end }
+            }
             Some(Act::End(End::Hang)) => {
                 live.state = State::Hangs;
                 return Ok(());
@@ -265,10 +276,17 @@ fn what_is_left(run: &Run, acts: &[Act]) -> Vec<Act> {
             (ContractAction::ToolCall(_), _) => calls += 1,
         }
     }
+    let asked = run.interactions().iter().filter(|one| one.attempt_number == run.attempt_number());
+    let mut permissions = asked.filter(|one| is_permission(one)).count();
     let mut left = |act: &&Act| {
         let had = match act {
             Act::Form => &mut forms,
             Act::Call(_) => &mut calls,
+            Act::Permissions(count) => {
+                let had = permissions >= usize::from(*count);
+                permissions = permissions.saturating_sub(usize::from(*count));
+                return !had;
+            }
             _ => return true,
         };
         if *had == 0 {
@@ -278,6 +296,19 @@ fn what_is_left(run: &Run, acts: &[Act]) -> Vec<Act> {
         false
     };
     acts.iter().filter(|act| left(act)).cloned().collect()
+}
+
+fn is_permission(interaction: &Interaction) -> bool {
+    matches!(interaction.subject, Subject::Permission(_))
+}
+
+/// Every other turn asks for what the one before asked for.
+fn permission(turn: u32, each: u8) -> PermissionRequest {
+    let options = vec![Choice::new("a", "Allow"), Choice::new("b", "Reject")];
+    PermissionRequest {
+        digest: IdempotencyKey::of("agent", "push", &serde_json::json!([turn / 2, each])),
+        question: Question::choose_one("May I?", options),
+    }
 }
 
 /// How a turn ended, as its driver reports it.

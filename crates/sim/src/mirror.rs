@@ -35,6 +35,8 @@ pub(crate) struct News {
     pub(crate) events: Vec<Event>,
     /// The run before it.
     pub(crate) before: Option<RunStatus>,
+    /// A turn was started in a process that had stayed, and with it the slot.
+    pub(crate) kept_its_slot: bool,
 }
 
 impl Mirror {
@@ -70,11 +72,14 @@ impl Mirror {
         let record =
             Record::of(entry).map_err(|bad| Violation::new("an entry can be read", bad.to_string()))?;
         let before = self.runs.get(&run_id).map(Run::status);
+        let mut kept_its_slot = false;
         for event in &record.events {
+            let stays = self.runs.get(&run_id).is_some_and(|run| run.process().is_some());
+            kept_its_slot |= stays && matches!(event, Event::TurnStarted { .. });
             self.add(run_id, entry.at, event)?;
         }
         self.check_frames(run_id, entry, &record)?;
-        Ok(News { run_id, at: entry.at, events: record.events, before })
+        Ok(News { run_id, at: entry.at, events: record.events, before, kept_its_slot })
     }
 
     fn add(&mut self, run_id: RunId, at: Timestamp, event: &Event) -> Result<(), Violation> {

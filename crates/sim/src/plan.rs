@@ -110,6 +110,8 @@ pub enum Act {
     MakeApproved(adjourn_core::ExecutionId),
     /// Wants a form filled in.
     Form,
+    /// Wants permissions for tools of its own: this many at once. A process that stays waits for them in its turn.
+    Permissions(u8),
     /// Ends the turn.
     End(End),
 }

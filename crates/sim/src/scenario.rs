@@ -1,6 +1,6 @@
 //! The ways of single runs whose every crash is tried out.
 
-use adjourn_core::{ExecutionMode, RunSpec, Strict};
+use adjourn_core::{ExecutionMode, Profile, RunSpec, Strict};
 use adjourn_runtime::Slots;
 
 use crate::plan::{Act, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RunPlan};
@@ -20,12 +20,24 @@ pub enum Scenario {
     Cancel,
     /// Asks, and nobody answers in time.
     Expiry,
+    /// Asks and is answered in a process that stays.
+    Sticky,
+    /// Wants two permissions in a process that stays, and waits for them in its turn.
+    Permissions,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: &[Self] =
-        &[Self::Pause, Self::Repair, Self::Approval, Self::Call, Self::Cancel, Self::Expiry];
+    pub const ALL: &[Self] = &[
+        Self::Pause,
+        Self::Repair,
+        Self::Approval,
+        Self::Call,
+        Self::Cancel,
+        Self::Expiry,
+        Self::Sticky,
+        Self::Permissions,
+    ];
 
     /// The plan, without any crash.
     pub fn plan(self) -> Plan {
@@ -37,17 +49,25 @@ impl Scenario {
             attempt(&[Act::Call(call), Act::End(End::Done)])
         };
         let attempts = match self {
-            Self::Pause | Self::Expiry => vec![attempt(&[Act::End(End::Ask)]), done],
+            Self::Pause | Self::Expiry | Self::Sticky => vec![attempt(&[Act::End(End::Ask)]), done],
+            Self::Permissions => vec![attempt(&[Act::Permissions(2), Act::End(End::Done)]), done],
             Self::Repair => vec![attempt(&[Act::End(End::DoneWrong)])],
             Self::Approval => vec![call(true), done],
             Self::Call => vec![call(false)],
             Self::Cancel => vec![attempt(&[Act::Work(60_000), Act::End(End::Done)])],
         };
         let strict = if self == Self::Expiry { Strict::Off } else { Strict::On };
+        let profile = match self {
+            Self::Sticky | Self::Permissions => Profile::StickyProcess,
+            Self::Pause | Self::Repair | Self::Approval | Self::Call | Self::Cancel | Self::Expiry => {
+                Profile::Resumable
+            }
+        };
         let run = RunPlan {
             at_ms: 0,
             spec: RunSpec {
                 strict,
+                profile,
                 session_timeout_sec: 30,
                 ..RunSpec::new("exec", ExecutionMode::Interactive)
             },

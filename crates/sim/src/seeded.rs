@@ -119,11 +119,12 @@ fn attempt(random: &mut Random) -> Vec<Act> {
         acts.push(Act::Handle);
     }
     for _ in 0..random.below(4) {
-        let act = match random.below(8) {
+        let act = match random.below(9) {
             0..=2 => Act::Work(delay(random)),
             3 => Act::Say,
             4..=6 => Act::Call(call(random)),
-            _ => Act::Form,
+            7 => Act::Form,
+            _ => Act::Permissions(1 + u8::try_from(random.below(3)).expect("it is small")),
         };
         acts.push(act);
     }

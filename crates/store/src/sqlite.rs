@@ -28,6 +28,9 @@ use write::Writer;
 
 const DATABASE_NAME: &str = "adjourn.db";
 
+/// Entries that a reader takes note of at once.
+const LOOK_ENTRIES: usize = 256;
+
 /// A journal in a SQLite database.
 ///
 /// One process owns a data directory and writes. Others may read it meanwhile, see [`SqliteStore::open_reader`].
@@ -58,7 +61,8 @@ impl SqliteStore {
 
     /// Opens the journal in `dir` for reading, whether or not somebody owns it.
     ///
-    /// Such a store refuses every commit, and its watches do not change: it sees what others commit when it is asked.
+    /// Such a store refuses every commit. It sees what others commit when it is asked, but its watches change only when
+    /// it [looks](Self::look).
     pub fn open_reader(dir: &Path) -> Result<Self, Error> {
         let path = dir.join(DATABASE_NAME);
         if let Err(error) = std::fs::metadata(&path) {
@@ -72,6 +76,16 @@ impl SqliteStore {
         let readers = Readers::new(path);
         let head = read::head(&*readers.lend()?)?;
         Ok(Self { writer: None, readers, feed: Feed::new(head), _lock: None })
+    }
+
+    /// Tells those who watch what was committed by others. The owner of a journal knows without looking.
+    pub fn look(&self) -> Result<(), Error> {
+        loop {
+            let known = *self.feed.watch().borrow();
+            let news = self.read_all(known, LOOK_ENTRIES)?;
+            let Some(last) = news.last() else { return Ok(()) };
+            self.feed.publish(last.position, news.iter().map(|entry| (entry.stream, entry.position)));
+        }
     }
 
     fn writer(&self, doing: &'static str) -> Result<MutexGuard<'_, Writer>, Error> {

@@ -61,6 +61,11 @@ impl<I> Clone for Inputs<I> {
 }
 
 impl<I> Inputs<I> {
+    /// Inputs that nobody takes.
+    pub fn closed() -> Self {
+        Self(Arc::new(LastOne(mpsc::channel().0)))
+    }
+
     /// A handle that does not keep the threads going.
     pub fn downgrade(&self) -> WeakInputs<I> {
         WeakInputs(Arc::downgrade(&self.0))

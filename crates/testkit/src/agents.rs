@@ -79,6 +79,25 @@ impl Agent {
     }
 }
 
+/// How an agent is had to speak ACP.
+#[derive(Debug)]
+pub struct Acp {
+    /// The agent, as it is installed.
+    pub agent: &'static str,
+    /// What it is started with.
+    pub args: &'static [&'static str],
+    /// The agent that it is, or wraps, and is [pointed](point) at a model like.
+    pub like: &'static str,
+}
+
+/// All agents that speak ACP.
+pub const ACP: &[Acp] = &[
+    Acp { agent: "claude-agent-acp", args: &[], like: "claude" },
+    Acp { agent: "codex-acp", args: &[], like: "codex" },
+    Acp { agent: "gemini", args: &["--acp", "--skip-trust"], like: "gemini" },
+    Acp { agent: "opencode", args: &["acp"], like: "opencode" },
+];
+
 /// The environment in which the agent of that name talks to the scripted model at `url`; writes what it needs into `home`.
 ///
 /// An error for those that speak ACP: they are pointed like the agent that they wrap.

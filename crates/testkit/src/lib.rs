@@ -5,9 +5,14 @@
 //! - [`agents`]: where `cargo xtask agents` put the real agents, and what points each of them at that server.
 //! - [`cache`]: where that and other foreign programs are installed.
 //!
-//! It is for tests only and never shipped. It is not an imitation of an agent: whatever an agent prints, the real one
+//! - `acp`: a scripted agent. A real process that speaks the real protocol, through the agent's side of its official
+//!   crate, and does what a script tells it to, misbehaviour included.
+//!
+//! It is for tests only and never shipped. It imitates no agent that there is: whatever such an agent prints, the real one
 //! printed. And it is not a model: nothing of what it answers depends on what a prompt means.
 
+#[cfg(feature = "acp")]
+pub mod acp;
 pub mod agents;
 pub mod cache;
 #[cfg(feature = "model")]

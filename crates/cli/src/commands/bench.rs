@@ -28,6 +28,8 @@ use self::connection::Address;
 use self::figures::{Figures, Measured};
 use self::http::Load;
 use self::percentiles::Percentiles;
+use crate::data::Global;
+use crate::exit::wrong_use;
 
 /// Measure how many runs that pause once this machine can take
 ///
@@ -46,14 +48,11 @@ pub(crate) struct Options {
     /// How many at the same time
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..))]
     concurrency: u64,
-    /// The server to measure, like http://127.0.0.1:7717
-    #[arg(long, value_name = "URL")]
-    server: Option<Address>,
-    /// The skill that the server runs
-    #[arg(long, requires = "server")]
+    /// With --server: the skill that it runs
+    #[arg(long)]
     skill: Option<String>,
-    /// How many subscribers; one in 50 follows all runs, the others one each
-    #[arg(long, requires = "server", value_parser = clap::value_parser!(u64).range(1..))]
+    /// With --server: how many subscribers; one in 50 follows all runs, the others one each
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     subscribers: Option<u64>,
     /// With subscribers: how many state changes there are in a second
     #[arg(long, requires = "subscribers", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
@@ -69,9 +68,14 @@ const RUNS_DEFAULT: u64 = 20_000;
 /// How many runs subscribers follow unless it is said.
 const RUNS_FOLLOWED_DEFAULT: u64 = 500;
 
-pub(crate) fn run(options: &Options, as_json: bool) -> Result<()> {
+pub(crate) fn run(options: &Options, global: &Global) -> Result<()> {
+    let (server, as_json) = (global.server.as_deref().map(str::parse::<Address>), global.json);
+    let server = server.transpose().map_err(wrong_use)?;
+    if server.is_none() && (options.skill.is_some() || options.subscribers.is_some()) {
+        return Err(wrong_use("--skill and --subscribers are for a server: name it with --server"));
+    }
     let tasks = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    match (&options.server, options.subscribers) {
+    match (&server, options.subscribers) {
         (Some(address), Some(subscribers)) => {
             adjourn_server::raise_descriptor_limit()?;
             let audience = Audience {

@@ -1,9 +1,10 @@
 //! `adjourn cancel`: ends a run, and waits until its processes are gone.
 
-use adjourn_core::{By, RunStatus};
+use adjourn_core::RunStatus;
 use anyhow::bail;
 use clap::Args;
 
+use crate::client::{Client, Close, Role};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;
@@ -20,24 +21,35 @@ pub(super) struct Cancel {
 
 impl Cancel {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        let (service, _threads) = global.existing_service()?;
-        let store = service.store().clone();
-        let run_id = find(store.as_ref(), &self.run)?;
-        let tail = Tail::from_now(store.as_ref(), run_id)?;
-        match tail.run()?.status() {
-            status @ (RunStatus::Succeeded | RunStatus::Failed) => {
-                bail!("run {run_id} is {status}: there is nothing to cancel")
+        global.check_there()?;
+        let mut client = Client::connect(global, Role::Works).await?;
+        let tail = match self.cancel(&mut client).await {
+            Ok(tail) => tail,
+            Err(error) => {
+                client.close(Close::CutOff).await?;
+                return Err(error);
             }
-            // Again is no mistake: what was wanted is so.
-            RunStatus::Canceled => {}
-            RunStatus::Queued | RunStatus::Running | RunStatus::WaitingUser => {
-                service.cancel(run_id, By::USER).await?;
-            }
-        }
-        match stay(global, &service, run_id, tail, Answers::new(Vec::new())).await? {
+        };
+        match stay(client, tail, Answers::new(Vec::new())).await? {
             // What was asked for is done.
             Exit::Canceled => Ok(Exit::Done),
             exit => Ok(exit),
         }
+    }
+
+    /// Cancels, and gives back the run from there on.
+    async fn cancel(&self, client: &mut Client<'_>) -> anyhow::Result<Tail> {
+        let mut tail = Tail::from_now(find(client, &self.run).await?);
+        match tail.run().status {
+            status @ (RunStatus::Succeeded | RunStatus::Failed) => {
+                bail!("run {} is {status}: there is nothing to cancel", tail.id())
+            }
+            // Again is no mistake: what was wanted is so.
+            RunStatus::Canceled => {}
+            RunStatus::Queued | RunStatus::Running | RunStatus::WaitingUser => {
+                tail.saw(client.cancel(tail.id()).await?);
+            }
+        }
+        Ok(tail)
     }
 }

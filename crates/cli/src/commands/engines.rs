@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use adjourn_engine::Probe;
+use adjourn_core::Profile;
 use adjourn_engine::supervisor::Supervisor;
+use adjourn_engine::{Probe, ProfileFound};
 use adjourn_runtime::Desk;
-use adjourn_runtime::config::{Config, How};
+use adjourn_runtime::config::{Config, EngineKind, How};
 use adjourn_runtime::workspace::Workspaces;
 use clap::Args;
 use serde_json::{Value, json};
@@ -33,7 +34,10 @@ pub(super) struct Engines {}
 struct Found {
     name: String,
     kind: &'static str,
-    profile: &'static str,
+    /// What becomes of its process while a run waits: as configured, else as it was found out.
+    profile: Profile,
+    /// How that was found out.
+    because: Option<String>,
     installed: bool,
     /// The version it told, or what is wrong.
     answer: Result<String, String>,
@@ -61,30 +65,33 @@ async fn ask(config: &Config, desk: &Desk, name: &str) -> Option<Found> {
     let found = |installed, answer| Found {
         name: name.to_owned(),
         kind: engine.kind().name(),
-        profile: engine.profile.map_or("resumable", adjourn_core::Profile::name),
+        profile: engine.profile.unwrap_or(Profile::Resumable),
+        because: None,
         installed,
         answer,
     };
     if matches!(engine.how, How::Replay { recording: None, .. }) {
         return Some(found(true, Ok("plays the recording that a skill carries".to_owned())));
     }
-    let engine = match desk.engine(name) {
-        Ok(engine) => engine,
+    let agent = match desk.engine(name) {
+        Ok(agent) => agent,
         Err(problem) => return Some(found(false, Err(problem))),
     };
-    if !engine.is_installed() {
-        let problem = match engine.probe().await {
+    if !agent.is_installed() {
+        let problem = match agent.probe().await {
             Probe::Unusable { problem } => problem,
-            Probe::Ready { version } => version,
+            Probe::Ready { version, .. } => version,
         };
         return Some(found(false, Err(problem)));
     }
-    let answer = match tokio::time::timeout(PROBE_MAX, engine.probe()).await {
-        Ok(Probe::Ready { version }) => Ok(version),
-        Ok(Probe::Unusable { problem }) => Err(problem),
-        Err(_) => Err(format!("it did not answer within {} s", PROBE_MAX.as_secs())),
-    };
-    Some(found(true, answer))
+    Some(match tokio::time::timeout(PROBE_MAX, agent.probe()).await {
+        Ok(Probe::Ready { version, profile: ProfileFound { profile, because } }) => {
+            let profile = engine.profile.unwrap_or(profile);
+            Found { profile, because: Some(because), ..found(true, Ok(version)) }
+        }
+        Ok(Probe::Unusable { problem }) => found(true, Err(problem)),
+        Err(_) => found(true, Err(format!("it did not answer within {} s", PROBE_MAX.as_secs()))),
+    })
 }
 
 fn row(found: &Found) -> Vec<Cell> {
@@ -92,7 +99,16 @@ fn row(found: &Found) -> Vec<Cell> {
         if found.installed { Cell::styled(style::GOOD, "yes") } else { Cell::styled(style::DIM, "no") };
     let answer = match &found.answer {
         Ok(version) if version == "unknown" => Cell::from("there is no version to ask for"),
-        Ok(version) => Cell::from(one_line(version, TOLD_CHARS_MAX)),
+        Ok(version) => {
+            let told = match &found.because {
+                // What the others can is no question; of these, everybody can something else.
+                Some(because) if found.kind == EngineKind::Acp.name() => {
+                    format!("{version}; {}: {because}", found.profile)
+                }
+                Some(_) | None => version.clone(),
+            };
+            Cell::from(one_line(&told, TOLD_CHARS_MAX))
+        }
         Err(problem) if found.installed => Cell::styled(style::BAD, one_line(problem, TOLD_CHARS_MAX)),
         Err(problem) => {
             // Before that comes where it was looked for, which is long and only in the way here.
@@ -104,16 +120,16 @@ fn row(found: &Found) -> Vec<Cell> {
     vec![
         Cell::from(found.name.as_str()),
         Cell::from(found.kind),
-        Cell::from(found.profile),
+        Cell::from(found.profile.name()),
         installed,
         answer,
     ]
 }
 
 fn document(found: &Found) -> Value {
-    let Found { name, kind, profile, installed, answer } = found;
+    let Found { name, kind, profile, because, installed, answer } = found;
     json!({
         "name": name, "kind": kind, "profile": profile, "installed": installed, "answers": answer.is_ok(),
-        "version": answer.as_ref().ok(), "problem": answer.as_ref().err(),
+        "version": answer.as_ref().ok(), "problem": answer.as_ref().err(), "because": because,
     })
 }

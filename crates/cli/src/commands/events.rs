@@ -1,19 +1,15 @@
 //! `adjourn events`: the stream of a run.
 
-use std::time::Duration;
-
-use adjourn_core::Frame;
+use adjourn_core::{Frame, RunId, RunView};
 use clap::Args;
 
+use crate::client::{Client, Role};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;
 use crate::frame::listed;
 use crate::output::{print_json_line, print_line};
-use crate::tail::Tail;
-
-/// How often a stream that another process writes is looked at: it tells only its own readers when it changes.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+use crate::tail::{News, Tail};
 
 /// Show the events of a run
 #[derive(Debug, Args)]
@@ -32,21 +28,42 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        let store = global.reader()?;
-        let run_id = find(&store, &self.run)?;
-        let mut tail = Tail::new(&store, run_id);
+    pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        let mut client = Client::connect(global, Role::Reads).await?;
+        let run = find(&mut client, &self.run).await?;
+        if self.follow {
+            self.follow(&mut client, run).await
+        } else {
+            self.list(&mut client, run.run_id).await
+        }
+    }
+
+    async fn list(&self, client: &mut Client<'_>, run_id: RunId) -> anyhow::Result<Exit> {
+        let mut after = self.after;
         loop {
-            for frame in tail.read()?.iter().filter(|frame| frame.seq > self.after) {
-                if !show(global, frame)? {
+            let frames = client.history(run_id, after).await?;
+            let Some(last) = frames.last() else { return Ok(Exit::Done) };
+            after = last.seq;
+            for frame in &frames {
+                if !show(client.global, frame)? {
                     return Ok(Exit::Done);
                 }
             }
-            if !self.follow || tail.run()?.status().is_terminal() {
-                return Ok(Exit::Done);
-            }
-            std::thread::sleep(LOOK_EVERY);
         }
+    }
+
+    async fn follow(&self, client: &mut Client<'_>, run: RunView) -> anyhow::Result<Exit> {
+        let mut tail = Tail::after(run, self.after);
+        while tail.is_behind() || !tail.run().status.is_terminal() {
+            if let News::Frames(frames) = tail.next(client).await? {
+                for frame in &frames {
+                    if !show(client.global, frame)? {
+                        return Ok(Exit::Done);
+                    }
+                }
+            }
+        }
+        Ok(Exit::Done)
     }
 }
 

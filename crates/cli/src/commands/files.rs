@@ -1,21 +1,17 @@
 //! `adjourn files`: what a run left in its workspace.
 
-use std::io::Read;
-
-use adjourn_runtime::workspace::{Listed, Workspace, Workspaces};
+use adjourn_core::RunId;
 use anyhow::Context;
 use clap::Args;
-use serde_json::json;
+use futures::StreamExt;
 
+use crate::client::{Client, FileView, Role};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;
 use crate::output::{print, print_bytes, print_json};
 use crate::table::{Cell, table};
 use crate::text::clean;
-
-/// Bytes that are read and printed at once.
-const CHUNK_BYTES: usize = 64 << 10;
 
 /// List the files of a run, or print one of them
 #[derive(Debug, Args)]
@@ -30,51 +26,44 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        let store = global.reader()?;
-        let run_id = find(&store, &self.run)?;
-        let workspace = Workspaces::new(&global.absolute_data()).open(run_id)?;
+    pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        let mut client = Client::connect(global, Role::Reads).await?;
+        let run_id = find(&mut client, &self.run).await?.run_id;
         match &self.path {
-            Some(path) => print_file(&workspace, path)?,
-            None => list(global, &workspace)?,
+            Some(path) => print_file(&mut client, run_id, path).await?,
+            None => list(&mut client, run_id).await?,
         }
         Ok(Exit::Done)
     }
 }
 
-fn print_file(workspace: &Workspace, path: &str) -> anyhow::Result<()> {
-    let mut file = workspace.result_file(path)?;
-    let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
-        let count = file.read(&mut chunk).with_context(|| format!("{path} cannot be read"))?;
-        if count == 0 {
-            return Ok(());
-        }
-        print_bytes(&chunk[..count])?;
+async fn print_file(client: &mut Client<'_>, run_id: RunId, path: &str) -> anyhow::Result<()> {
+    let mut pieces = client.file(run_id, path).await?.into_body().into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        print_bytes(&piece.with_context(|| format!("{path} could not be read to its end"))?)?;
     }
+    Ok(())
 }
 
-fn list(global: &Global, workspace: &Workspace) -> anyhow::Result<()> {
-    let listing = workspace.files()?;
-    if global.json {
-        let files =
-            listing.files.iter().map(|Listed { path, bytes }| json!({ "path": path, "bytes": bytes }));
-        return print_json(&files.collect::<Vec<_>>());
+async fn list(client: &mut Client<'_>, run_id: RunId) -> anyhow::Result<()> {
+    let files = client.files(run_id).await?;
+    if client.global.json {
+        return print_json(&files);
     }
-    anstream::eprintln!("in {}", workspace.work.display());
-    let rows: Vec<_> = listing
-        .files
+    if let Some(Ok(workspace)) = client.global.workspace(run_id) {
+        anstream::eprintln!("in {}", workspace.work.display());
+    }
+    let rows: Vec<_> = files
+        .items
         .iter()
-        .map(|Listed { path, bytes }| {
-            vec![Cell::from(bytes.to_string()), Cell::from(clean(&path.display().to_string()))]
-        })
+        .map(|FileView { path, bytes }| vec![Cell::from(bytes.to_string()), Cell::from(clean(path))])
         .collect();
     if !rows.is_empty() {
         print(&table(&["BYTES", "FILE"], &rows))?;
     }
     if rows.is_empty() {
         anstream::eprintln!("there are no files");
-    } else if listing.truncated {
+    } else if files.truncated {
         anstream::eprintln!("there are more than are listed");
     }
     Ok(())

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::data::{Global, now};
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_use};
 use crate::output::print_json;
 
 /// Rows that are read at once.
@@ -28,6 +28,11 @@ pub(super) struct Prune {
 
 impl Prune {
     pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        if let Some(url) = &global.server {
+            return Err(wrong_use(format!(
+                "runs are removed where they are kept, not from here: --server {url}"
+            )));
+        }
         // Not the service: nothing is to be driven just because something is tidied up.
         let store = global.owner()?;
         let workspaces = Workspaces::new(&global.absolute_data());

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use adjourn_core::{OpenInteraction, RunId, RunStatus};
-use adjourn_store::{OpenCursor, RunFilter, Store};
+use adjourn_core::{RunId, RunStatus};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::client::{Client, Role, RunQuery};
 use crate::data::{Global, now};
 use crate::exit::{Exit, wrong_use};
 use crate::output::{print, print_json};
@@ -20,9 +20,6 @@ const LIMIT_DEFAULT: usize = 30;
 /// Characters that are shown of a question.
 const QUESTION_CHARS_MAX: usize = 60;
 
-/// Questions that are read at once.
-const PAGE: usize = 1000;
-
 /// List runs, the newest first
 #[derive(Debug, Args)]
 pub(super) struct Ps {
@@ -31,7 +28,7 @@ pub(super) struct Ps {
     status: Option<RunStatus>,
 
     /// How many
-    #[arg(long, value_name = "N", default_value_t = LIMIT_DEFAULT)]
+    #[arg(long, value_name = "N", default_value_t = LIMIT_DEFAULT, value_parser = at_least_one)]
     limit: usize,
 
     /// Only those of this skill
@@ -49,36 +46,30 @@ fn statuses() -> impl TypedValueParser<Value = RunStatus> {
 }
 
 impl Ps {
-    pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        let label = match &self.label {
-            Some(label) => Some(label.split_once('=').ok_or_else(|| {
-                wrong_use(format!(
-                    "--label {label}: it should be a name and a value, as in --label team=core"
-                ))
-            })?),
-            None => None,
-        };
-        let filter = RunFilter {
-            status: self.status,
+    pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        if let Some(label) = self.label.as_ref().filter(|label| !label.contains('=')) {
+            return Err(wrong_use(format!(
+                "--label {label}: it should be a name and a value, as in --label team=core"
+            )));
+        }
+        let query = RunQuery {
+            status: self.status.map(|status| status.to_string()),
             skill: self.skill,
-            label: label.map(|(name, value)| (name.to_owned(), value.to_owned())),
-            before: None,
+            label: self.label,
         };
-        let store = global.reader()?;
-        // One more than is shown, to tell whether there are more.
-        let mut rows = store.runs(&filter, self.limit.saturating_add(1))?;
-        let is_more = rows.len() > self.limit;
-        rows.truncate(self.limit);
+        let mut client = Client::connect(global, Role::Reads).await?;
+        let page = client.runs(&query, self.limit).await?;
         if global.json {
-            print_json(&rows)?;
+            print_json(&page)?;
             return Ok(Exit::Done);
         }
+        let (rows, is_more) = (page.items, page.next_cursor.is_some());
         if rows.is_empty() {
             anstream::eprintln!("there are no such runs");
             return Ok(Exit::Done);
         }
         let is_waiting = rows.iter().any(|row| row.status == RunStatus::WaitingUser);
-        let questions = if is_waiting { questions(&store)? } else { HashMap::new() };
+        let questions = if is_waiting { questions(&mut client).await? } else { HashMap::new() };
         let now = now();
         let lines: Vec<_> = rows
             .iter()
@@ -104,15 +95,15 @@ impl Ps {
 }
 
 /// The oldest question of each run that waits.
-fn questions(store: &dyn Store) -> anyhow::Result<HashMap<RunId, String>> {
+async fn questions(client: &mut Client<'_>) -> anyhow::Result<HashMap<RunId, String>> {
     let mut questions = HashMap::new();
-    let mut after = None;
-    loop {
-        let page = store.open_interactions(after, PAGE)?;
-        let Some(last) = page.last() else { return Ok(questions) };
-        after = Some(OpenCursor::after(last));
-        for OpenInteraction { run_id, question, .. } in page {
-            questions.entry(run_id).or_insert_with(|| one_line(&question.prompt, QUESTION_CHARS_MAX));
-        }
+    for waiting in client.inbox().await?.items {
+        let prompt = &waiting.interaction.question.prompt;
+        questions.entry(waiting.run_id).or_insert_with(|| one_line(prompt, QUESTION_CHARS_MAX));
     }
+    Ok(questions)
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "it should be 1 or more".to_owned())
 }

@@ -1,12 +1,12 @@
 //! `adjourn reply`: answers a question, and stays with the run until it waits again or ends.
 
-use adjourn_core::{Action, By, Interaction, InteractionId, Run};
-use adjourn_runtime::ReplyRequest;
+use adjourn_core::{Action, InteractionId, InteractionView};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
 use crate::answer::{from_text, problem_text};
+use crate::client::{Answer, Client, Close, Role, new_key};
 use crate::data::Global;
 use crate::exit::{Exit, wrong_use};
 use crate::find::find;
@@ -45,31 +45,41 @@ pub(super) struct Reply {
 impl Reply {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let data = self.data.as_deref().map(json).transpose()?;
-        let (service, _threads) = global.existing_service()?;
-        let store = service.store().clone();
-        let run_id = find(store.as_ref(), &self.run)?;
-        let tail = Tail::from_now(store.as_ref(), run_id)?;
-        let interaction_id = self.interaction.map(InteractionId);
-        let response = self.response(tail.run()?, interaction_id, data)?;
-        let answer =
-            ReplyRequest { interaction_id, response, action: self.action, by: By::USER, key: self.key };
-        service.reply(run_id, answer).await?;
-        stay(global, &service, run_id, tail, Answers::new(Vec::new())).await
+        global.check_there()?;
+        let mut client = Client::connect(global, Role::Works).await?;
+        match self.reply(&mut client, data).await {
+            Ok(tail) => stay(client, tail, Answers::new(Vec::new())).await,
+            Err(error) => {
+                client.close(Close::CutOff).await?;
+                Err(error)
+            }
+        }
     }
 
-    fn response(
-        &self,
-        run: &Run,
-        interaction_id: Option<InteractionId>,
-        data: Option<Value>,
-    ) -> anyhow::Result<Value> {
+    /// Answers, and gives back the run from there on.
+    async fn reply(self, client: &mut Client<'_>, data: Option<Value>) -> anyhow::Result<Tail> {
+        let run = find(client, &self.run).await?;
+        let asked = client.interactions(run.run_id).await?;
+        let wanted = self.interaction.map(InteractionId);
+        // What is not open is refused by the rules, which know best what to say about it.
+        let open =
+            asked.iter().find(|it| it.is_open() && wanted.is_none_or(|wanted| wanted == it.interaction_id));
+        // With none open, the last one: refused with what there is, or known as the same reply by its key.
+        let last = asked.last().map_or(InteractionId(0), |last| last.interaction_id);
+        let interaction_id = wanted.or(open.map(|open| open.interaction_id)).unwrap_or(last);
+        let response = self.response(open, data)?;
+        let key = self.key.unwrap_or_else(new_key);
+        let answer = Answer { interaction_id, response, action: self.action, key };
+        let mut tail = Tail::from_now(run);
+        tail.saw(client.reply(tail.id(), &answer).await?);
+        Ok(tail)
+    }
+
+    fn response(&self, open: Option<&InteractionView>, data: Option<Value>) -> anyhow::Result<Value> {
         if let Some(data) = data {
             return Ok(data);
         }
-        // What is not open is refused by the rules, which know best what to say about it.
-        let open =
-            |interaction: &&Interaction| interaction_id.is_none_or(|id| interaction.interaction_id == id);
-        match (&self.text, run.open_interactions().find(open), self.action) {
+        match (&self.text, open, self.action) {
             (Some(text), Some(open), None) => from_text(&open.question, text).map_err(|errors| {
                 anyhow!("`{text}` is no answer: {}\n{}", problem_text(&errors), question_text(&open.question))
             }),

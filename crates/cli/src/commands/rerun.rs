@@ -1,7 +1,9 @@
 //! `adjourn rerun`: a new run of the same request.
 
+use adjourn_core::RunId;
 use clap::Args;
 
+use crate::client::{Client, Close, Created, Role, new_key};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;
@@ -23,18 +25,23 @@ pub(super) struct Rerun {
 
 impl Rerun {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        let (service, _threads) = global.existing_service()?;
-        let store = service.store().clone();
-        let earlier = find(store.as_ref(), &self.run)?;
-        let request = service.request_of(earlier)?;
-        let created = service.create(request, None, None).await?;
-        let run_id = created.run.id();
-        anstream::eprintln!(
-            "{}  as {earlier}, on {}",
-            styled(style::BOLD, run_id),
-            created.run.spec().engine
-        );
-        let tail = Tail::new(store.as_ref(), run_id);
-        stay(global, &service, run_id, tail, Answers::new(self.answers)).await
+        global.check_there()?;
+        let mut client = Client::connect(global, Role::Works).await?;
+        match self.create(&mut client).await {
+            Ok((earlier, Created { run, .. })) => {
+                let id = styled(style::BOLD, run.run_id);
+                anstream::eprintln!("{id}  as {earlier}, on {}", run.engine);
+                stay(client, Tail::from_start(run), Answers::new(self.answers)).await
+            }
+            Err(error) => {
+                client.close(Close::CutOff).await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn create(&self, client: &mut Client<'_>) -> anyhow::Result<(RunId, Created)> {
+        let earlier = find(client, &self.run).await?.run_id;
+        Ok((earlier, client.rerun(earlier, &new_key()).await?))
     }
 }

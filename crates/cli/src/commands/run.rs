@@ -2,18 +2,20 @@
 
 mod complaint;
 
+mod request;
+
 use std::path::PathBuf;
 
 use adjourn_core::{ExecutionMode, Profile};
-use adjourn_runtime::request::{RunRequest, SkillRef};
-use adjourn_runtime::workspace::Upload;
-use anyhow::bail;
 use clap::Args;
-use serde_json::{Map, Value, json};
 
 use self::complaint::complaint;
+use self::request::Request;
+use crate::client::{Client, Close, Created, Role, new_key};
 use crate::data::Global;
-use crate::exit::{Exit, wrong_use};
+use crate::exit::Exit;
+use crate::output::{print, print_json};
+use crate::result::{GoesOn, who_goes_on};
 use crate::stay::{Answers, stay};
 use crate::style::{self, styled};
 use crate::tail::Tail;
@@ -91,101 +93,43 @@ pub(super) struct RunCommand {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Leave the run to work by itself (not yet: it comes with the server)
-    #[arg(long, hide = true)]
+    /// Print the run's id and leave it to work in the background
+    #[arg(long, conflicts_with = "answers")]
     detach: bool,
 }
 
 impl RunCommand {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        if self.detach {
-            bail!("there is nobody to leave the run to: --detach comes with the server");
-        }
-        let request = self.request()?;
-        let (service, _threads) = global.service()?;
-        let created = service.create(request, None, self.record).await.map_err(complaint)?;
-        if let Some(notice) = created.notice {
+        let Request { document, files } = self.request(global)?;
+        Client::rehearse(global, &document).await.map_err(complaint)?;
+        let role = if self.detach { Role::Leaves } else { Role::Works };
+        let mut client = Client::connect(global, role).await?;
+        let created = match client.create(document, files, &new_key()).await {
+            Ok(created) => created,
+            Err(error) => {
+                client.close(Close::CutOff).await?;
+                return Err(complaint(error));
+            }
+        };
+        if let Some(notice) = &created.notice {
             anstream::eprintln!("{} {notice}", styled(style::ODD, "note:"));
         }
-        let run_id = created.run.id();
-        anstream::eprintln!("{}  on {}", styled(style::BOLD, run_id), created.run.spec().engine);
-        let tail = Tail::new(service.store().as_ref(), run_id);
-        stay(global, &service, run_id, tail, Answers::new(self.answers)).await
-    }
-
-    fn request(&self) -> anyhow::Result<RunRequest> {
-        let mut options = Map::new();
-        let mut set = |key: &str, value: Option<Value>| {
-            options.extend(value.map(|value| (key.to_owned(), value)));
-        };
-        set("interactive_require_user_reply", self.no_strict.then_some(json!(false)));
-        set("session_timeout_sec", self.session_timeout.map(Value::from));
-        set("interactive_profile", self.profile.map(|profile| json!({ "kind": profile })));
-        set("max_attempt", self.max_attempt.map(Value::from));
-        set("hard_timeout_sec", self.hard_timeout.map(Value::from));
-        set("priority", self.priority.map(Value::from));
-        let parameter = pairs("--param", &self.params)?.map(|(name, value)| {
-            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-            (name.to_owned(), value)
-        });
-        let parameter: Map<_, _> = parameter.collect();
-        let labels = pairs("--label", &self.labels)?.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let files = pairs("--file", &self.files)?
-            .map(|(name, path)| Upload { name: name.to_owned(), from: PathBuf::from(path) });
-        Ok(RunRequest {
-            skill: self.skill.as_deref().map(SkillRef::typed),
-            prompt: self.prompt.clone(),
-            engine: self.engine.clone(),
-            execution_mode: self.mode.map(|mode| mode.to_string()),
-            input: self.input.as_deref().map_or(Ok(Value::Null), |given| json_or_file("--input", given))?,
-            parameter: if parameter.is_empty() { Value::Null } else { Value::Object(parameter) },
-            options: if options.is_empty() { Value::Null } else { Value::Object(options) },
-            labels: labels.collect(),
-            continues: None,
-            files: existing(files.collect())?,
-            workspace: self.workspace.clone(),
-        })
-    }
-}
-
-/// Both sides of each `K=V`.
-fn pairs<'a>(
-    option: &str,
-    given: &'a [String],
-) -> anyhow::Result<impl Iterator<Item = (&'a str, &'a str)> + use<'a>> {
-    if let Some(wrong) = given.iter().find(|pair| !pair.contains('=')) {
-        return Err(wrong_use(format!(
-            "{option} {wrong}: it should be a name and a value, as in {option} name=value"
-        )));
-    }
-    Ok(given.iter().filter_map(|pair| pair.split_once('=')))
-}
-
-/// The value that is given as JSON, or in a file.
-fn json_or_file(option: &str, given: &str) -> anyhow::Result<Value> {
-    let (text, place) = match given.strip_prefix('@') {
-        None => (given.to_owned(), option.to_owned()),
-        Some(file) => {
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| wrong_use(format!("{option}: {file} cannot be read: {error}")))?;
-            (text, format!("{option}: {file}"))
+        if self.detach {
+            return leave(global, &created);
         }
-    };
-    serde_json::from_str(&text).map_err(|error| {
-        let hint = if given.starts_with(['{', '[', '@']) { "" } else { "; a file is given as @FILE" };
-        wrong_use(format!("{place} is not JSON: {error}{hint}"))
-    })
+        let run = created.run;
+        anstream::eprintln!("{}  on {}", styled(style::BOLD, run.run_id), run.engine);
+        stay(client, Tail::from_start(run), Answers::new(self.answers)).await
+    }
 }
 
-/// The files, if each of them is one.
-fn existing(files: Vec<Upload>) -> anyhow::Result<Vec<Upload>> {
-    for Upload { name, from } in &files {
-        let problem = match std::fs::metadata(from) {
-            Ok(found) if found.is_file() => continue,
-            Ok(_) => "is not a file".to_owned(),
-            Err(error) => format!("cannot be read: {error}"),
-        };
-        return Err(wrong_use(format!("--file {name}: {} {problem}", from.display())));
+fn leave(global: &Global, created: &Created) -> anyhow::Result<Exit> {
+    let run = &created.run;
+    anstream::eprintln!("{}", who_goes_on(global, run, GoesOn::WithOwner));
+    if global.json {
+        print_json(run)?;
+    } else {
+        print(&format!("{}\n", run.run_id))?;
     }
-    Ok(files)
+    Ok(Exit::Left)
 }

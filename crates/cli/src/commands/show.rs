@@ -2,18 +2,17 @@
 
 use std::fmt::Write as _;
 
-use adjourn_core::{ByKind, Interaction, InteractionView, Resolution, Run, RunStatus, RunView};
-use adjourn_runtime::workspace::Workspaces;
+use adjourn_core::{By, ByKind, InteractionView, RunStatus, RunView};
 use clap::Args;
 use serde_json::json;
 
+use crate::client::{Client, Role};
 use crate::data::{Global, now};
 use crate::exit::Exit;
 use crate::find::find;
 use crate::output::{print, print_json, value_text};
 use crate::question::{OpenQuestion, question_text, reply_command};
 use crate::style::{self, styled};
-use crate::tail::Tail;
 use crate::text::{age, clean, indented, moment, one_line, until};
 use crate::usage::usage_text;
 
@@ -29,17 +28,16 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        let store = global.reader()?;
-        let run_id = find(&store, &self.run)?;
-        let run = Tail::load(&store, run_id)?;
+    pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        let mut client = Client::connect(global, Role::Reads).await?;
+        let run = find(&mut client, &self.run).await?;
+        let interactions = client.interactions(run.run_id).await?;
         if global.json {
-            let mut document = json!(RunView::of(&run));
-            let interactions = run.interactions().iter().map(|it| InteractionView::of(&run, it));
-            document["interactions"] = json!(interactions.collect::<Vec<_>>());
+            let mut document = json!(run);
+            document["interactions"] = json!(interactions);
             print_json(&document)?;
         } else {
-            print(&text(global, &run))?;
+            print(&text(global, &run, &interactions))?;
         }
         Ok(Exit::Done)
     }
@@ -59,24 +57,24 @@ impl Page {
     }
 }
 
-fn text(global: &Global, run: &Run) -> String {
+fn text(global: &Global, run: &RunView, interactions: &[InteractionView]) -> String {
     let mut page = Page::default();
     facts(global, run, &mut page);
-    for warning in run.warnings() {
+    for warning in &run.warnings {
         let message = clean(&format!("{}: {}", warning.code, warning.message));
         page.line("warning", styled(style::ODD, message));
     }
-    if let Some(error) = run.error() {
+    if let Some(error) = &run.error {
         page.part("Error", &styled(style::BAD, clean(&format!("{}: {}", error.code, error.message))));
     }
-    let earlier: Vec<_> =
-        run.interactions().iter().filter(|it| !it.is_open()).map(asked_and_answered).collect();
+    let (open, earlier): (Vec<_>, Vec<_>) =
+        interactions.iter().partition(|interaction| interaction.is_open());
     if !earlier.is_empty() {
+        let earlier: Vec<_> = earlier.into_iter().map(asked_and_answered).collect();
         page.part("Asked", &earlier.join("\n"));
     }
-    let open: Vec<_> = run.open_interactions().collect();
     for interaction in &open {
-        let command = reply_command(global, run.id(), OpenQuestion::one_of(interaction, open.len()));
+        let command = reply_command(global, run.run_id, OpenQuestion::one_of(interaction, open.len()));
         let waits = match interaction.deadline_at {
             Some(at) => format!(", decided without an answer {}", until(at, now())),
             None => String::new(),
@@ -85,46 +83,47 @@ fn text(global: &Global, run: &Run) -> String {
         let question = styled(style::ASKS, question_text(&interaction.question));
         page.part(&heading, &format!("{question}\n\n{}", styled(style::DIM, command)));
     }
-    if let Some(result) = run.result() {
+    if let Some(result) = &run.result {
         page.part("Result", &clean(&value_text(result)));
     }
     page.0
 }
 
-fn facts(global: &Global, run: &Run, page: &mut Page) {
-    let spec = run.spec();
-    page.line("run", styled(style::BOLD, run.id()));
-    page.line("status", styled(style::status(run.status()), run.status()));
-    if let Some(skill) = &spec.skill {
+fn facts(global: &Global, run: &RunView, page: &mut Page) {
+    page.line("run", styled(style::BOLD, run.run_id));
+    page.line("status", styled(style::status(run.status), run.status));
+    if let Some(skill) = &run.skill {
         page.line("skill", skill);
     }
-    if let Some(prompt) = &spec.prompt {
+    if let Some(prompt) = &run.prompt {
         page.line("task", one_line(prompt, LINE_CHARS_MAX));
     }
-    page.line("engine", format!("{}, {}, {}", spec.engine, spec.execution_mode, run.profile()));
-    let attempts = spec.max_attempt.map(|most| format!(" of {most}")).unwrap_or_default();
-    page.line("attempt", format!("{}{attempts}", run.attempt_number()));
-    if run.restarts() > 0 {
-        page.line("restarts", run.restarts());
+    let profile = run.interactive_profile.kind;
+    page.line("engine", format!("{}, {}, {profile}", run.engine, run.execution_mode));
+    let attempts = run.max_attempt.map(|most| format!(" of {most}")).unwrap_or_default();
+    page.line("attempt", format!("{}{attempts}", run.attempt_number));
+    if run.restarts > 0 {
+        page.line("restarts", run.restarts);
     }
-    if let Some(continued) = &spec.continues {
-        page.line("continues", continued.run_id);
+    if let Some(continued) = run.continues {
+        page.line("continues", continued);
     }
-    for (name, value) in &spec.labels {
+    for (name, value) in &run.labels {
         page.line("label", clean(&format!("{name}={value}")));
     }
-    page.line("created", format!("{} ({} ago)", moment(run.created_at()), age(run.created_at(), now())));
-    let changed = if run.status().is_terminal() { "ended" } else { "changed" };
-    let took = age(run.created_at(), run.updated_at());
-    page.line(changed, format!("{} (after {took})", moment(run.updated_at())));
-    if let Some(usage) = usage_text(run.usage()) {
+    page.line("created", format!("{} ({} ago)", moment(run.created_at), age(run.created_at, now())));
+    let changed = if run.status.is_terminal() { "ended" } else { "changed" };
+    let took = age(run.created_at, run.updated_at);
+    page.line(changed, format!("{} (after {took})", moment(run.updated_at)));
+    if let Some(usage) = usage_text(run.usage) {
         page.line("usage", usage);
     }
-    match Workspaces::new(&global.absolute_data()).open(run.id()) {
-        Ok(workspace) => page.line("workspace", workspace.work.display()),
-        Err(error) => page.line("workspace", error),
+    match global.workspace(run.run_id) {
+        Some(Ok(workspace)) => page.line("workspace", workspace.work.display()),
+        Some(Err(error)) => page.line("workspace", error),
+        None => {}
     }
-    if matches!(run.status(), RunStatus::Queued | RunStatus::Running) {
+    if matches!(run.status, RunStatus::Queued | RunStatus::Running) {
         page.line(
             "note",
             "it is worked on by whoever owns the data directory, or taken up by the next who does",
@@ -133,25 +132,25 @@ fn facts(global: &Global, run: &Run, page: &mut Page) {
 }
 
 /// A question and what became of it, in two lines.
-fn asked_and_answered(interaction: &Interaction) -> String {
+fn asked_and_answered(interaction: &InteractionView) -> String {
     let asked = one_line(&interaction.question.prompt, LINE_CHARS_MAX);
-    let answered = match &interaction.resolution {
-        Some(Resolution { response, by, at, .. }) => {
-            let who = match (by.kind, &by.name) {
-                (ByKind::User, Some(name)) => clean(name),
-                (ByKind::User, None) => "a person".to_owned(),
-                (ByKind::AutoDecide, _) => "no one in time".to_owned(),
-                (ByKind::System, _) => "adjourn".to_owned(),
-            };
-            let response = if response.is_null() { String::new() } else { value_text(response) };
-            format!(
-                "{} ({}, {who}, {})",
-                one_line(&response, LINE_CHARS_MAX),
-                interaction.status,
-                moment(*at)
-            )
+    let answered = match (&interaction.resolved_by, interaction.resolved_at) {
+        (Some(by), Some(at)) => {
+            let response = interaction.response.as_ref().filter(|response| !response.is_null());
+            let response = response.map(value_text).unwrap_or_default();
+            let response = one_line(&response, LINE_CHARS_MAX);
+            format!("{response} ({}, {}, {})", interaction.status, who(by), moment(at))
         }
-        None => interaction.status.to_string(),
+        (Some(_) | None, _) => interaction.status.to_string(),
     };
     format!("{}. {asked}\n   > {answered}", interaction.interaction_id)
+}
+
+fn who(by: &By) -> String {
+    match (by.kind, &by.name) {
+        (ByKind::User, Some(name)) => clean(name),
+        (ByKind::User, None) => "a person".to_owned(),
+        (ByKind::AutoDecide, _) => "no one in time".to_owned(),
+        (ByKind::System, _) => "adjourn".to_owned(),
+    }
 }

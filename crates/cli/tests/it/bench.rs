@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::server::Server;
+use crate::process::Server;
 use crate::stdout;
 
 /// A server with the skills of the benchmarks, in a folder that goes after it.

@@ -15,6 +15,7 @@ fn engines_are_listed_with_what_they_answer() {
     let asks = json!({
         "name": "asks", "kind": "exec", "profile": "resumable", "installed": true, "answers": true,
         "version": "unknown", "problem": null,
+        "because": "each turn is a process of its own, which is given its handle",
     });
     assert_eq!(engine(&engines, "asks"), &asks);
     let missing = engine(&engines, "missing");

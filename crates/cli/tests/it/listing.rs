@@ -20,8 +20,7 @@ fn ps_lists_runs_the_newest_first() {
     assert_settled!(world, shown(&world, &["ps"]));
 
     let statuses = |arguments: &[&str]| {
-        let runs = world.json(arguments);
-        runs.as_array().unwrap().iter().map(|run| run["status"].clone()).collect::<Vec<_>>()
+        world.items(arguments).iter().map(|run| run["status"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(statuses(&["ps", "--limit", "2"]), ["waiting_user", "failed"]);
     assert_eq!(statuses(&["ps", "--status", "succeeded"]), ["succeeded"]);
@@ -58,8 +57,8 @@ fn the_inbox_has_every_question_with_its_command() {
     world.waiting_run();
     world.waiting_run();
     assert_settled!(world, shown(&world, &["inbox"]));
-    let open = world.json(&["inbox"]);
-    assert_eq!(open[0]["question"]["prompt"], "Where should it go?");
+    let open = world.items(&["inbox"]);
+    assert_eq!(open[0]["prompt"], "Where should it go?");
     assert!(open[0]["run_id"].as_str().unwrap() < open[1]["run_id"].as_str().unwrap(), "the oldest first");
 }
 
@@ -78,7 +77,7 @@ fn files_are_listed_and_printed_as_they_are() {
     let world = World::new();
     let run = world.finished_run();
     assert_eq!(shown(&world, &["files", &run]), "BYTES  FILE\n17     report.txt\n");
-    assert_eq!(world.json(&["files", &run]), json!([{"path": "report.txt", "bytes": 17}]));
+    assert_eq!(world.items(&["files", &run]), [json!({"path": "report.txt", "bytes": 17})]);
     assert_eq!(shown(&world, &["files", &run, "report.txt"]), "deployed to prod\n");
     for path in ["../logs/attempt-1.stdout", "/etc/passwd", "nothing.txt"] {
         let said = world.says(&["files", &run, path]);

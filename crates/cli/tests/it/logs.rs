@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::server::Server;
+use crate::process::Server;
 use crate::world::World;
 
 fn serve(world: &World, filter: &str) -> Server {

@@ -5,16 +5,21 @@
 
 mod bench;
 mod cancel;
+mod detach;
+mod drain;
 mod engines;
 mod listing;
 mod logs;
 mod owner;
+mod process;
 mod prune;
 mod reply;
 mod run;
 mod server;
+mod serving;
 mod skills;
 mod statechart;
+mod terminal;
 mod token;
 mod traces;
 mod world;
@@ -25,12 +30,12 @@ use assert_cmd::Command;
 /// The binary with these arguments, in an environment that asks for nothing.
 fn adjourn(arguments: &[&str]) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("adjourn");
-    command
-        .args(arguments)
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .env_remove("ADJOURN_DATA")
-        .env_remove("ADJOURN_TOKENS");
+    for name in
+        ["NO_COLOR", "CLICOLOR_FORCE", "ADJOURN_DATA", "ADJOURN_SERVER", "ADJOURN_TOKEN", "ADJOURN_TOKENS"]
+    {
+        command.env_remove(name);
+    }
+    command.args(arguments);
     command
 }
 

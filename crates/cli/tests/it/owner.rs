@@ -1,11 +1,15 @@
 //! One process at a time owns a data directory.
 
+use std::io::Write;
 use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::world::World;
+
+/// What `deploy` prints when it went to production.
+const RESULT: &str = "{\n  \"where\": \"prod\"\n}\n";
 
 /// A run that works on and on.
 fn busy(world: &World) -> Child {
@@ -24,34 +28,87 @@ fn busy(world: &World) -> Child {
 }
 
 #[test]
-fn a_second_owner_is_refused_and_readers_are_not() {
+fn whoever_comes_second_talks_to_the_owner() {
     let world = World::new();
     let mut child = busy(&world);
-    let run = world.json(&["ps", "--status", "running"])[0]["run_id"].as_str().unwrap().to_owned();
-    for arguments in [
-        &["run", "deploy", "--engine", "asks"][..],
-        &["reply", &run, "prod"],
-        &["cancel", &run],
-        &["prune", "--older-than", "1d"],
-    ] {
-        let said = world.says(arguments);
-        assert_eq!(said.code, Some(5), "{said:?}");
-        let owner = format!("error: .adjourn is in use by process {} (adjourn run) since ", child.id());
-        assert!(said.stderr.starts_with(&owner), "{}", said.stderr);
-        assert!(said.stderr.contains("talk to it over HTTP"), "{}", said.stderr);
-    }
-    for arguments in [&["show", &run][..], &["inbox"], &["events", &run], &["files", &run]] {
+    let blocked = world.items(&["ps", "--status", "running"])[0]["run_id"].as_str().unwrap().to_owned();
+    for arguments in [&["show", &blocked][..], &["inbox"], &["events", &blocked], &["files", &blocked]] {
         assert_eq!(world.says(arguments).code, Some(0), "{arguments:?}");
     }
-    kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let finished = world.finished_run();
+    let waiting = world.waiting_run();
+    let said = world.says(&["reply", &waiting, "staging"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "{\n  \"where\": \"staging\"\n}\n"), "{said:?}");
+    assert_eq!(world.says(&["rerun", &finished, "--answer", "prod"]).code, Some(0));
+    let pruned = world.says(&["prune", "--older-than", "0s"]);
+    assert_eq!(pruned.code, Some(5), "{pruned:?}");
+    let owner = format!("error: .adjourn is in use by process {} (adjourn run) since ", child.id());
+    assert!(pruned.stderr.starts_with(&owner), "{}", pruned.stderr);
+    assert!(pruned.stderr.contains("wait until it is done, or end it"), "{}", pruned.stderr);
+    assert_eq!(world.says(&["cancel", &blocked]).code, Some(0));
+    assert_eq!(child.wait().unwrap().code(), Some(4), "the first terminal sees it as well");
+    assert!(!world.path().join(".adjourn/adjourn.sock").exists());
+}
+
+#[test]
+fn a_second_terminal_answers_what_the_first_one_asks() {
+    let world = World::new();
+    let mut first = world.spawn(&["run", "deploy", "--engine", "asks"]);
+    let run = world.until_waiting(1).remove(0);
+    let second = world.says(&["reply", &run, "prod"]);
+    assert_eq!((second.code, second.stdout.as_str()), (Some(0), RESULT), "{second:?}");
+    // Nobody ever wrote a line to the first one.
+    let stdin = first.stdin.take();
+    let output = first.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), RESULT);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("> prod\n"), "what was answered elsewhere is shown: {told}");
+}
+
+#[test]
+fn when_the_owner_is_killed_whoever_stays_takes_over() {
+    let world = World::new();
+    let mut owner = busy(&world);
+    let mut second = world.spawn(&["run", "deploy", "--engine", "asks"]);
+    let run = world.until_waiting(1).remove(0);
+    // What the next owner takes up comes to rest.
+    world.write("blocks.sh", "#!/bin/sh\ncat > /dev/null\necho 'What now?'\n");
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    second.stdin.take().unwrap().write_all(b"prod\n").unwrap();
+    let output = second.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), RESULT);
+    let events = world.says(&["events", &run, "--json"]).stdout;
+    let replies = events.lines().filter(|line| line.contains("\"interaction.reply.accepted\"")).count();
+    assert_eq!(replies, 2, "one frame and one trigger: {events}");
+    assert_eq!(world.until_waiting(1).len(), 1, "the run of the first one was taken up as well");
+}
+
+#[test]
+fn commands_that_start_at_once_share_one_owner() {
+    let world = World::new();
+    let children: Vec<_> = (0..8)
+        .map(|n| {
+            let answer = if n % 2 == 0 { "prod" } else { "staging" };
+            world.spawn(&["run", "deploy", "--engine", "asks", "--answer", answer])
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    let statuses: Vec<_> = world.items(&["ps"]).iter().map(|run| run["status"].clone()).collect();
+    assert_eq!(statuses, vec![json!("succeeded"); 8], "each of them made one run");
 }
 
 #[test]
 fn following_the_events_of_another_process_ends_with_the_run() {
     let world = World::new();
     let mut child = busy(&world);
-    let run = world.json(&["ps"])[0]["run_id"].as_str().unwrap().to_owned();
+    let run = world.items(&["ps"])[0]["run_id"].as_str().unwrap().to_owned();
     let follower = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
         .args(["events", &run, "--follow", "--json"])
         .current_dir(world.path())
@@ -80,11 +137,11 @@ fn a_command_lets_what_it_took_up_come_to_rest() {
     let mut child = busy(&world);
     kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3));
-    assert_eq!(world.json(&["ps"])[0]["status"], "running", "it was cut off");
+    assert_eq!(world.items(&["ps"])[0]["status"], "running", "it was cut off");
 
     // The agent that is started again has something to say.
     world.write("blocks.sh", "#!/bin/sh\ncat > /dev/null\necho 'What now?'\n");
     world.finished_run();
-    let runs = world.json(&["ps"]);
+    let runs = world.items(&["ps"]);
     assert_eq!((&runs[0]["status"], &runs[1]["status"]), (&json!("succeeded"), &json!("waiting_user")));
 }

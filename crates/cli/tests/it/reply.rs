@@ -29,7 +29,7 @@ fn what_is_no_answer_is_refused_and_the_question_stays_open() {
     let expected = "error: `moon` is no answer: it is not one of the options: \"staging\" (Staging first), \"prod\" \
                     (Production)\nWhere should it go?\n";
     assert!(said.stderr.starts_with(expected), "{}", said.stderr);
-    assert_eq!(world.json(&["inbox"]).as_array().unwrap().len(), 1);
+    assert_eq!(world.items(&["inbox"]).len(), 1);
 
     let said = world.says(&["reply", &run, "prod", "--interaction", "7"]);
     assert_eq!(said.code, Some(5), "{said:?}");
@@ -76,6 +76,5 @@ fn another_data_directory_is_named_in_the_command_that_answers() {
     ]);
     assert_eq!(said.code, Some(3), "{said:?}");
     assert!(said.stderr.contains("adjourn --data 'other place' reply run_"), "{}", said.stderr);
-    let runs = world.json(&["ps", "--data", "other place"]);
-    assert_eq!(runs.as_array().unwrap().len(), 1);
+    assert_eq!(world.items(&["ps", "--data", "other place"]).len(), 1);
 }

@@ -136,7 +136,7 @@ fn a_rerun_is_a_new_run_of_the_same_request() {
         "{}",
         said.stderr
     );
-    let runs = world.json(&["ps"]);
-    assert_eq!(runs.as_array().unwrap().len(), 2);
+    let runs = world.items(&["ps"]);
+    assert_eq!(runs.len(), 2);
     assert_eq!(runs[0]["skill"], runs[1]["skill"]);
 }

@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
-use crate::server::Server;
+use crate::process::Server;
 use crate::world::World;
 
 /// How long a test waits for what has to happen; only reached by a failure.

@@ -3,10 +3,18 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// How long a test waits for something that is bound to come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it looks meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 const CONFIG: &str = r#"
 skills = ["./skills"]
@@ -25,6 +33,11 @@ command = ["./fails.sh"]
 kind = "exec"
 preset = "command"
 command = ["./blocks.sh"]
+
+[engines.works]
+kind = "exec"
+preset = "command"
+command = ["./works.sh"]
 
 [engines.missing]
 kind = "exec"
@@ -53,6 +66,18 @@ const FAILS: &str = "#!/bin/sh\necho 'no disk left' >&2\nexit 3\n";
 /// Says that it started and waits until somebody reads that, and then for ever.
 const BLOCKS: &str = "#!/bin/sh\necho $$ > \"$(dirname \"$0\")/started\"\nexec sleep 1000\n";
 
+/// Notes that it started, says so and waits until somebody reads that, and ends when it is told to.
+const WORKS: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+cat > /dev/null
+echo "$ADJOURN_RUN_ID" >> "$here/starts"
+echo $$ > "$here/started"
+go="$here/go-$ADJOURN_RUN_ID"
+until [ -e "$go" ]; do sleep 0.05; done
+told=$(cat "$go")
+echo "{\"__SKILL_DONE__\": true, \"told\": \"$told\"}"
+"#;
+
 pub(crate) struct World {
     dir: TempDir,
 }
@@ -70,7 +95,8 @@ impl World {
         let world = Self { dir: tempfile::tempdir().unwrap() };
         world.write("adjourn.toml", CONFIG);
         world.write("skills/deploy/SKILL.md", SKILL);
-        for (name, text) in [("asks.sh", ASKS), ("fails.sh", FAILS), ("blocks.sh", BLOCKS)] {
+        let agents = [("asks.sh", ASKS), ("fails.sh", FAILS), ("blocks.sh", BLOCKS), ("works.sh", WORKS)];
+        for (name, text) in agents {
             let script = world.write(name, text);
             fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
         }
@@ -106,6 +132,39 @@ impl World {
         serde_json::from_str(&said.stdout).unwrap()
     }
 
+    /// The items of a list.
+    pub(crate) fn items(&self, arguments: &[&str]) -> Vec<Value> {
+        let list = self.json(arguments);
+
+        list["items"].as_array().unwrap().clone()
+    }
+
+    /// The command at work beside the test, with an open stdin that says nothing.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+            .args(arguments)
+            .current_dir(self.path())
+            .env_remove("ADJOURN_DATA")
+            .env_remove("ADJOURN_SERVER")
+            .env_remove("ADJOURN_TOKEN")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// The ids of the runs that wait, once there are `count`.
+    pub(crate) fn until_waiting(&self, count: usize) -> Vec<String> {
+        until("runs wait", || {
+            let said = self.says(&["ps", "--status", "waiting_user", "--json"]);
+            let list: Value = serde_json::from_str(&said.stdout).ok()?;
+            let runs = list["items"].as_array()?.iter().filter_map(|run| run["run_id"].as_str());
+            let runs: Vec<_> = runs.map(str::to_owned).collect();
+            (runs.len() == count).then_some(runs)
+        })
+    }
+
     /// A run that waits, and its id.
     pub(crate) fn waiting_run(&self) -> String {
         let said = self.says(&["run", "deploy", "--engine", "asks", "--json"]);
@@ -122,12 +181,36 @@ impl World {
         run["run_id"].as_str().unwrap().to_owned()
     }
 
-    /// Where the agent `blocks` says that it started. Reading from it waits for that.
+    /// Where the agents `blocks` and `works` say that they started. Reading from it waits for that.
     pub(crate) fn started(&self) -> PathBuf {
         let pipe = self.path().join("started");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
         pipe
+    }
+
+    /// Tells the agent `works` of a run to end.
+    pub(crate) fn let_go(&self, run: &str) {
+        let told = self.write("told", "finish");
+        fs::rename(told, self.path().join(format!("go-{run}"))).unwrap();
+    }
+
+    /// How often a run's agent `works` started.
+    pub(crate) fn starts(&self, run: &str) -> usize {
+        let starts = fs::read_to_string(self.path().join("starts")).unwrap_or_default();
+        starts.lines().filter(|line| *line == run).count()
+    }
+}
+
+/// What `look` finds, as soon as it finds something.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "waited in vain until {what}");
+        std::thread::sleep(LOOK_EVERY);
     }
 }
 

@@ -27,7 +27,7 @@ fn wrong_use_is_told_apart_from_what_is_refused() {
         (&["--engin", "asks"], 2, "a similar argument exists: '--engine'"),
         (&["--session-timeout", "0"], 5, "--session-timeout: should be a whole number from 1 to"),
         (&["--workspace", "nowhere"], 5, "nowhere is not a folder that can be worked in"),
-        (&["--detach"], 5, "--detach comes with the server"),
+        (&["--detach", "--answer", "prod"], 2, "cannot be used with"),
     ] {
         check(&world, &[&run[..], more].concat(), code, expected);
     }

@@ -23,7 +23,7 @@ machine! {
         Fail = "error",
     }
     edges {
-        Active: Conclude => Closed by System, "all topics closed and min_rounds met";
+        Active: Conclude => Closed by System | User, "all topics closed and min_rounds met, or a person is content";
         Active: ExhaustRounds => Closed by System, "what stays open is listed";
         Active: CloseByUser => Closed by User;
         Active: Fail => Closed by System | Recovery, "all participants missing, or a facilitator lost after its retries";

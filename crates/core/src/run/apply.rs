@@ -135,7 +135,11 @@ impl Run {
                     Subject::Approval(call) if *action == Some(Action::Approve) => {
                         self.contract_mut(call)?.approved = true;
                     }
-                    Subject::Turn | Subject::Approval(_) | Subject::Form(_) | Subject::Recovery(_) => {}
+                    Subject::Turn
+                    | Subject::Approval(_)
+                    | Subject::Form(_)
+                    | Subject::Recovery(_)
+                    | Subject::Permission(_) => {}
                 }
             }
             Event::InteractionExpired { id, response } => {
@@ -196,7 +200,7 @@ impl Run {
         for interaction in self.interactions.iter_mut().filter(|interaction| interaction.is_open()) {
             let own = match interaction.subject {
                 Subject::Form(id) => self.contracts.get(&id).and_then(|form| form.spec.timeout_seconds),
-                Subject::Turn | Subject::Approval(_) | Subject::Recovery(_) => None,
+                Subject::Turn | Subject::Approval(_) | Subject::Recovery(_) | Subject::Permission(_) => None,
             };
             if own.is_none() {
                 interaction.deadline_at = None;
@@ -253,7 +257,7 @@ impl Run {
         }
         match reason {
             TurnReason::First | TurnReason::Answer => self.attempts_counted += 1,
-            TurnReason::Settled | TurnReason::GoOn => {}
+            TurnReason::Settled | TurnReason::Permission | TurnReason::GoOn => {}
         }
     }
 

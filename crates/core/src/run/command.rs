@@ -6,8 +6,8 @@ use super::event::{Observation, Process};
 use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey};
 use crate::{
-    ClaimKey, ContractSpec, Evidence, ExecutionId, Holder, InteractionId, Question, RunError, RunId,
-    Timestamp,
+    ClaimKey, ContractSpec, Evidence, ExecutionId, Holder, InteractionId, PermissionRequest, Question,
+    RunError, RunId, Timestamp,
 };
 
 /// Something asked of a run.
@@ -88,6 +88,9 @@ pub enum TurnEnd {
     Completed(Box<Evidence>),
     /// Everything that is left to do waits for a person.
     Suspended,
+    /// The agent waits for permissions: these, and any it asked for before. A process that stays keeps its turn open
+    /// meanwhile, every other one has ended it.
+    NeedsPermission(Vec<PermissionRequest>),
     /// The engine failed.
     Failed(RunError),
 }

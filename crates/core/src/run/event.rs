@@ -157,6 +157,8 @@ named! {
         Answer = "answer",
         /// Contracts of the turn before were settled.
         Settled = "settled",
+        /// A permission was decided that the live process of the turn before waits for: the same turn goes on.
+        Permission = "permission",
         /// The turn was cut off by a restart and goes on.
         GoOn = "go_on",
     }

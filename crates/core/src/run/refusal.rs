@@ -130,7 +130,7 @@ impl Refusal {
     }
 }
 
-fn open_list(open: &[InteractionId]) -> String {
+pub(crate) fn open_list(open: &[InteractionId]) -> String {
     match open {
         [] => "it has no open question".to_owned(),
         [one] => format!("the open one is {one}"),
@@ -141,7 +141,7 @@ fn open_list(open: &[InteractionId]) -> String {
     }
 }
 
-fn field_list(errors: &[FieldError]) -> String {
+pub(crate) fn field_list(errors: &[FieldError]) -> String {
     let errors: Vec<_> = errors
         .iter()
         .map(

@@ -8,10 +8,12 @@
 use std::collections::BTreeSet;
 
 use adjourn_core::{
-    Action, Command, ContractReport, Event, ExecutionMode, FrameType, Observation, OutputStream, Profile,
-    Question, RawRef, Record, RunSpec, Strict, Usage,
+    Action, Command, ContractReport, Event, ExecutionMode, Frame, FrameType, InteractionView, Observation,
+    OutputStream, Profile, Question, RawRef, Record, RunSpec, RunView, Strict, Usage,
 };
 use insta::{assert_json_snapshot, assert_snapshot};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::case::{ASKS, Case, DONE, WRONG};
@@ -127,6 +129,29 @@ fn the_journals_are_what_was_written_before() {
     for (name, run) in all() {
         assert_snapshot!(format!("journal_{name}"), payloads(&run).join("\n"));
     }
+}
+
+#[test]
+fn what_a_client_is_shown_can_be_read_back() {
+    for (name, run) in all() {
+        let view = RunView::of(run.run());
+        assert_eq!(read_back(&view), view, "{name}");
+        for interaction in run.run().interactions() {
+            let view = InteractionView::of(run.run(), interaction);
+            assert_eq!(read_back(&view), view, "{name}");
+        }
+        for frame in run.frames() {
+            assert_eq!(read_back(&frame), frame, "{name}");
+        }
+    }
+    let mut later = json!(pause_run().frames()[0]);
+    later["protocol_version"] = json!("fcmp/2.0");
+    let error = serde_json::from_value::<Frame>(later).unwrap_err();
+    assert_eq!(error.to_string(), "the stream is `fcmp/2.0`, and only `fcmp/1.0` is known");
+}
+
+fn read_back<T: Serialize + DeserializeOwned>(shown: &T) -> T {
+    serde_json::from_str(&serde_json::to_string(shown).unwrap()).unwrap()
 }
 
 #[test]

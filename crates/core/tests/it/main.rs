@@ -6,6 +6,7 @@ mod geometry;
 mod ledger;
 mod machines;
 mod properties;
+mod roundtable;
 mod rules;
 mod statechart;
 mod walk;

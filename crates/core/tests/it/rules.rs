@@ -5,5 +5,6 @@ mod attempts;
 mod contracts;
 mod deadlines;
 mod endings;
+mod permissions;
 mod questions;
 mod restarts;

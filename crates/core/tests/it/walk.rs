@@ -9,9 +9,9 @@ use std::sync::LazyLock;
 
 use adjourn_core::{
     Action, By, Choice, Command, Continued, ContractAction, ContractReport, ContractSpec, Create, ErrorCode,
-    Evidence, ExecutionId, ExecutionMode, IdempotencyKey, InteractionId, KeyScope, Observation, Process,
-    Profile, Question, Reply, ReplyKey, RequestContract, ResumesBy, RoundtableId, Run, RunError, RunId,
-    RunSpec, RunStatus, Schema, Strict, Survey, ToolCall, TurnEnd, Usage,
+    Evidence, ExecutionId, ExecutionMode, IdempotencyKey, InteractionId, KeyScope, Observation,
+    PermissionRequest, Process, Profile, Question, Reply, ReplyKey, RequestContract, ResumesBy, RoundtableId,
+    Run, RunError, RunId, RunSpec, RunStatus, Schema, Strict, Survey, ToolCall, TurnEnd, Usage,
 };
 use proptest::prelude::{Strategy, any};
 use serde_json::{Value, json};
@@ -206,7 +206,8 @@ impl Step {
                 let evidence = pick(&EVIDENCE, self.how / 16).expect("there is some");
                 TurnEnd::Completed(Box::new(evidence))
             }
-            11..=14 => TurnEnd::Suspended,
+            11..=12 => TurnEnd::Suspended,
+            13..=14 => TurnEnd::NeedsPermission(vec![permission(self.which), permission(self.how / 16)]),
             _ => TurnEnd::Failed(RunError { code: ErrorCode::EngineExitNonzero, message: "1".to_owned() }),
         }
     }
@@ -350,3 +351,12 @@ static EVIDENCE: LazyLock<Vec<Evidence>> = LazyLock::new(|| {
     let read = |schema: Option<&Schema>| texts.map(|text| Evidence::read(text, schema));
     read(Some(&schema)).into_iter().chain(read(None)).collect()
 });
+
+/// One of a few permissions: an agent asks for the same thing more than once.
+pub(crate) fn permission(which: u8) -> PermissionRequest {
+    let options = vec![Choice::new("allow", "Allow"), Choice::new("reject", "Reject")];
+    PermissionRequest {
+        digest: IdempotencyKey::of("agent", "write", &json!(which % 3)),
+        question: Question::choose_one("May I?", options),
+    }
+}

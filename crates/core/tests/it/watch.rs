@@ -383,7 +383,7 @@ pub(crate) fn helpful_reply(run: &Run, id: InteractionId) -> Command {
     let response = match interaction.subject {
         Subject::Approval(_) => json!("yes"),
         Subject::Recovery(_) => json!("happened"),
-        Subject::Turn | Subject::Form(_) => interaction.question.default_answer(),
+        Subject::Turn | Subject::Form(_) | Subject::Permission(_) => interaction.question.default_answer(),
     };
     Command::Reply(Reply {
         interaction_id: id,

@@ -1,11 +1,11 @@
 //! What the end of an agent's process means for the turn.
 
-use adjourn_core::{ErrorCode, RunError};
+use adjourn_core::ErrorCode;
 
 use super::interpret::Report;
 use super::profile::{Output, Profile};
 use crate::supervisor::Exit;
-use crate::turn::Finished;
+use crate::turn::{Finished, failed};
 
 /// How an agent ended: what it said, what its process said, and what it said last on stderr.
 pub(crate) struct Ending<'a> {
@@ -79,8 +79,4 @@ fn in_words(status: u8) -> String {
         Some(signal @ 1..=64) => format!("was ended by signal {signal} (exit status {status})"),
         _ => format!("ended with exit status {status}"),
     }
-}
-
-pub(crate) fn failed(code: ErrorCode, message: impl Into<String>) -> Finished {
-    Finished::Failed(RunError { code, message: message.into() })
 }

@@ -6,16 +6,11 @@ mod tests;
 use adjourn_core::{Observation, OutputStream, RawRef, Usage};
 use serde_json::Value;
 
-use super::lines::{LINE_BYTES_MAX, Line};
 use super::profile::{Output, Pointer, Rule, Take, Test};
 use super::used::Used;
+use crate::detail::shortened;
+use crate::lines::{Line, TEXT_BYTES_MAX};
 use crate::turn::Seen;
-
-/// The longest message that is put together from pieces or lines: no longer than one that comes in one line.
-pub(crate) const TEXT_BYTES_MAX: usize = LINE_BYTES_MAX;
-
-/// The longest string in the detail of a tool call. All of it is in the log, and the reference says where.
-const DETAIL_BYTES_MAX: usize = 4 << 10;
 
 /// What is known so far of a turn.
 #[derive(Debug)]
@@ -251,18 +246,4 @@ fn usage(from: &Value, input: &[Pointer], output: &[Pointer], cost: Option<Point
     let is_nothing =
         usage.input_tokens == 0 && usage.output_tokens == 0 && usage.cost_usd.is_none_or(|cost| cost == 0.0);
     (!is_nothing).then_some(usage)
-}
-
-/// The same value with its long strings cut.
-fn shortened(value: &Value) -> Value {
-    match value {
-        Value::String(text) if text.len() > DETAIL_BYTES_MAX => {
-            format!("{}…", &text[..text.floor_char_boundary(DETAIL_BYTES_MAX)]).into()
-        }
-        Value::Array(elements) => elements.iter().map(shortened).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (name.clone(), shortened(value))).collect()
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
-    }
 }

@@ -10,10 +10,11 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::interpret::Interpreter;
-use super::lines::{LINE_BYTES_MAX, Line, Lines};
-use super::log::Log;
+use crate::lines::{LINE_BYTES_MAX, Line, Lines};
+use crate::log::Log;
 use crate::secrets::MaskStream;
-use crate::turn::Seen;
+use crate::tail::Tail;
+use crate::turn::{Seen, show};
 
 /// What an attempt may print, stdout and stderr together.
 ///
@@ -22,14 +23,11 @@ use crate::turn::Seen;
 pub(crate) const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 /// What is read at once: what a pipe holds on Linux.
-const CHUNK_BYTES: usize = 64 << 10;
+pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 
 /// How long a pipe may stay open in silence once the whole tree is gone. What is in it is read at once; only a process
 /// that escaped with a killed supervisor could keep it open.
 const SILENCE_MAX: Duration = Duration::from_secs(1);
-
-/// How much of the end of stderr is kept for an error message.
-const TAIL_BYTES_MAX: usize = 2 << 10;
 
 /// Why output is not read on.
 #[derive(Debug)]
@@ -131,63 +129,4 @@ async fn read_line(
         show(seen, one).await;
     }
     if interpreter.is_too_long() { Err(Broken::TooMuch) } else { Ok(()) }
-}
-
-/// Shows something. That nobody looks any more is no reason to stop: who wants that says so.
-pub(crate) async fn show(seen: &mpsc::Sender<Seen>, one: Seen) {
-    let _ = seen.send(one).await;
-}
-
-/// The last bytes of a stream.
-#[derive(Debug, Default)]
-pub(crate) struct Tail {
-    bytes: Vec<u8>,
-    cut: bool,
-}
-
-impl Tail {
-    fn push(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        let surplus = self.bytes.len().saturating_sub(TAIL_BYTES_MAX);
-        self.cut |= surplus > 0;
-        self.bytes.drain(..surplus);
-    }
-
-    /// Its whole lines, as plain text.
-    pub(crate) fn text(&self) -> String {
-        let text = without_colours(&String::from_utf8_lossy(&self.bytes));
-        let whole = match text.split_once('\n') {
-            Some((_, whole)) if self.cut => whole,
-            _ => &text,
-        };
-        whole.trim().to_owned()
-    }
-}
-
-/// Takes out the sequences that colour text in a terminal (`ESC [ … letter`): not every agent looks whether there is one.
-fn without_colours(text: &str) -> String {
-    let mut parts = text.split("\u{1b}[");
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
-        plain.push_str(rest.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(rest));
-    }
-    plain
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{TAIL_BYTES_MAX, Tail};
-
-    #[test]
-    fn the_tail_keeps_whole_last_lines() {
-        let mut tail = Tail::default();
-        tail.push(b"one\ntwo\n");
-        assert_eq!(tail.text(), "one\ntwo");
-        tail.push(b"\x1b[91m\x1b[1mError: \x1b[0mbad");
-        assert_eq!(tail.text(), "one\ntwo\nError: bad");
-        tail.push(&[b'x'; TAIL_BYTES_MAX]);
-        tail.push(b"\nlast \xff\n");
-        assert_eq!(tail.text(), "last \u{fffd}");
-    }
 }

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::ExecEngine;
 use crate::supervisor::{Agent, Exit, Supervised};
-use crate::turn::Probe;
+use crate::turn::{Probe, ProfileFound};
 
 /// How long it may take. The slowest agent took 11 s for its first start on a machine, which unpacks things.
 const PROBE_MAX: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ impl ExecEngine {
             Err(problem) => return Probe::Unusable { problem },
         };
         let Some(args) = self.profile().version else {
-            return Probe::Ready { version: UNKNOWN.to_owned() };
+            return Probe::Ready { version: UNKNOWN.to_owned(), profile: resumable() };
         };
         let mut agent = Agent::new(program, std::env::temp_dir());
         agent.args = args.iter().map(Into::into).collect();
@@ -40,12 +40,16 @@ impl ExecEngine {
             Err(error) => Err(format!("it cannot be started: {error}")),
         };
         match asked {
-            Ok(version) => Probe::Ready { version },
+            Ok(version) => Probe::Ready { version, profile: resumable() },
             Err(problem) => {
                 Probe::Unusable { problem: format!("`{} {}`: {problem}", self.program(), args.join(" ")) }
             }
         }
     }
+}
+
+fn resumable() -> ProfileFound {
+    ProfileFound::resumable("each turn is a process of its own, which is given its handle")
 }
 
 async fn read_version(supervised: &mut Supervised) -> Result<String, String> {

@@ -9,13 +9,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::interpret::{Interpreter, Report};
-use super::log::Log;
-use super::output::{Broken, Budget, Tail, Tap, show};
+use super::output::{Broken, Budget, Tap};
 use super::profile::Output;
 use super::used::Used;
+use crate::log::Log;
 use crate::secrets::MaskStream;
 use crate::supervisor::{Exit, Supervised};
-use crate::turn::{Seen, Turn};
+use crate::tail::Tail;
+use crate::turn::{Seen, Turn, show};
 
 /// What is needed to read the output of a turn.
 pub(crate) struct Unread {

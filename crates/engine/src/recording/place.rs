@@ -48,6 +48,11 @@ impl<'a> Renaming<'a> {
         match &mut finished {
             Finished::Completed { text } => *text = self.text(text),
             Finished::Failed(error) => error.message = self.text(&error.message),
+            Finished::NeedsPermission(requests) => {
+                for request in requests {
+                    request.question.prompt = self.text(&request.question.prompt);
+                }
+            }
             Finished::Stopped => {}
         }
         finished

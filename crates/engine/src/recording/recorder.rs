@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use adjourn_core::{Observation, ResumesBy};
+use adjourn_core::{Observation, ResumesBy, RunId};
 use futures::future::BoxFuture;
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -133,6 +133,14 @@ impl Engine for Recorder {
 
     fn run(&self, turn: Turn, seen: mpsc::Sender<Seen>, stop: CancellationToken) -> BoxFuture<'_, Finished> {
         Box::pin(self.record(turn, seen, stop))
+    }
+
+    fn gone(&self, run_id: RunId) -> BoxFuture<'_, ()> {
+        self.engine.gone(run_id)
+    }
+
+    fn end(&self, run_id: RunId) -> BoxFuture<'_, ()> {
+        self.engine.end(run_id)
     }
 
     fn can_resume(&self, turn: &Turn) -> bool {

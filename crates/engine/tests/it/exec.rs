@@ -12,7 +12,9 @@ use crate::turns::{Going, completed, config, engine, facts, handle, run, turn};
 fn failure(finished: Finished) -> (ErrorCode, String) {
     match finished {
         Finished::Failed(error) => (error.code, error.message),
-        Finished::Completed { .. } | Finished::Stopped => panic!("it should have failed: {finished:?}"),
+        Finished::Completed { .. } | Finished::Stopped | Finished::NeedsPermission(_) => {
+            panic!("it should have failed: {finished:?}")
+        }
     }
 }
 
@@ -78,7 +80,7 @@ async fn xx_11_a_missing_agent_is_named_with_where_it_was_looked_for_and_how_to_
     assert!(!engine.can_resume(&turn(&stage, "")));
     let problem = match engine.probe().await {
         Probe::Unusable { problem } => problem,
-        Probe::Ready { version } => panic!("it is not there, but has version {version}"),
+        Probe::Ready { version, .. } => panic!("it is not there, but has version {version}"),
     };
     let finished = Going::start(std::sync::Arc::new(engine), turn(&stage, "")).until_it_ends().await.1;
     assert_eq!(failure(finished), (ErrorCode::EngineNotFound, problem.clone()));
@@ -232,9 +234,15 @@ async fn arguments_follow_the_profile() {
 async fn a_probe_asks_for_the_version() {
     let stage = Stage::new();
     let script = r#"test "$1" = --version && echo && echo "  1.2.3 (test)  ""#;
-    let ready = |version: &str| Probe::Ready { version: version.to_owned() };
-    assert_eq!(engine(&stage, Preset::Claude, "sh", script).probe().await, ready("1.2.3 (test)"));
-    assert_eq!(engine(&stage, Preset::Command, "sh", "touch started").probe().await, ready("unknown"));
+    let version = async |preset, script| match engine(&stage, preset, "sh", script).probe().await {
+        Probe::Ready { version, profile } => {
+            assert_eq!(profile.profile, adjourn_core::Profile::Resumable);
+            version
+        }
+        Probe::Unusable { problem } => panic!("{problem}"),
+    };
+    assert_eq!(version(Preset::Claude, script).await, "1.2.3 (test)");
+    assert_eq!(version(Preset::Command, "touch started").await, "unknown");
     assert!(!stage.path().join("started").exists(), "a command may not know the question");
     let broken = engine(&stage, Preset::Codex, "sh", "exit 9").probe().await;
     assert!(

@@ -3,6 +3,7 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod acp;
 mod agent;
 mod exec;
 mod exec_output;

@@ -142,7 +142,9 @@ async fn says_why_it_failed(real: &Real) {
     let Some(staged) = real.on_stage([Reply::fault(Fault::Status(401))]) else { return };
     let code = |finished: Finished| match finished {
         Finished::Failed(error) => (error.code, error.message),
-        Finished::Completed { .. } | Finished::Stopped => panic!("it should have failed: {finished:?}"),
+        Finished::Completed { .. } | Finished::Stopped | Finished::NeedsPermission(_) => {
+            panic!("it should have failed: {finished:?}")
+        }
     };
     let unknown = staged.start(1, "Go on.", Some(real.unknown_handle.to_owned())).until_it_ends().await.1;
     let (unknown, message) = code(unknown);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use adjourn_core::{Observation, RunId};
+use adjourn_core::{Observation, Profile, RunId};
 use adjourn_engine::secrets::Masker;
 use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, Preset, Seen, Turn};
 use tokio::sync::mpsc;
@@ -60,6 +60,9 @@ pub(crate) fn turn(stage: &Stage, prompt: &str) -> Turn {
         workspace: stage.path().to_owned(),
         logs: stage.path().join("logs"),
         masker: Masker::EMPTY,
+        profile: Profile::Resumable,
+        process: None,
+        decisions: Vec::new(),
     }
 }
 

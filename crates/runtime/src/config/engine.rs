@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use adjourn_core::{Profile, ResumesBy, named};
-use adjourn_engine::{Pace, Permission, Preset};
+use adjourn_engine::{Pace, Pattern, Permission, PermissionAnswer, PermissionRule, Preset, Serves, ToolKind};
 
 use super::ConfigError;
 use super::document::Variables;
@@ -78,6 +78,12 @@ pub enum How {
     Acp {
         /// The agent and its arguments.
         command: Vec<String>,
+        /// How it is answered when it asks for a permission, before `permission` decides.
+        permissions: Vec<PermissionRule>,
+        /// What it may have Adjourn do for it in its workspace.
+        serves: Vec<Serves>,
+        /// The model, where the agent should not choose and offers a choice.
+        model: Option<String>,
     },
     /// An agent's command line program.
     Exec {
@@ -165,7 +171,9 @@ const OF_KINDS: &[(&str, &[EngineKind])] = &[
     ("preset", &[EngineKind::Exec]),
     ("api", &[EngineKind::Reasoning]),
     ("base_url", &[EngineKind::Reasoning]),
-    ("model", &[EngineKind::Reasoning]),
+    ("model", &[EngineKind::Acp, EngineKind::Reasoning]),
+    ("permissions", &[EngineKind::Acp]),
+    ("serves", &[EngineKind::Acp]),
     ("api_key_env", &[EngineKind::Reasoning]),
     ("recording", &[EngineKind::Replay]),
     ("pace", &[EngineKind::Replay]),
@@ -206,13 +214,28 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<EngineConfig> {
 }
 
 fn acp(reader: &Reader<'_>) -> Option<How> {
+    let permissions = reader.list("permissions").iter().filter_map(permission_rule).collect();
+    let serves = reader.names_in("serves");
+    let model = reader.string("model").map(|found| found.value);
     match command(reader) {
-        Some(command) => Some(How::Acp { command }),
+        Some(command) => Some(How::Acp { command, permissions, serves, model }),
         None => {
             reader.missing("command", "the agent to start, as [\"program\", \"argument\"]");
             None
         }
     }
+}
+
+/// `{ kind = "edit", path = "src/*", answer = "allow" }`, of which only the answer has to be there.
+fn permission_rule(reader: &Reader<'_>) -> Option<PermissionRule> {
+    let kind = reader.named::<ToolKind>("kind").map(|found| found.value);
+    let path = reader.string("path").map(|found| Pattern::new(found.value));
+    let answer = reader.named::<PermissionAnswer>("answer").map(|found| found.value);
+    if answer.is_none() {
+        reader.missing("answer", "it is one of `allow`, `deny`, `ask`");
+    }
+    reader.finish();
+    Some(PermissionRule { kind, path, answer: answer? })
 }
 
 fn exec(reader: &Reader<'_>) -> Option<How> {

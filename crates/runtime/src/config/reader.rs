@@ -126,6 +126,34 @@ impl<'a> Reader<'a> {
         Some(list.with(texts.collect()))
     }
 
+    /// The tables in the list under `key`.
+    pub(super) fn list(&self, key: &'static str) -> Vec<Self> {
+        let Some(value) = self.get(key) else { return Vec::new() };
+        let list = self.found(self.path_of(key), value);
+        let DeValue::Array(items) = list.value else {
+            list.error(self.document, expected("a list of tables", list.value));
+            return Vec::new();
+        };
+        items.iter().map(|item| self.nested(list.key.clone(), Some(item))).collect()
+    }
+
+    /// The names in the list under `key`.
+    pub(super) fn names_in<T>(&self, key: &'static str) -> Vec<T>
+    where
+        T: FromStr<Err = UnknownName>,
+    {
+        let Some(found) = self.strings(key) else { return Vec::new() };
+        let names = found.value.iter().filter_map(|name| match name.parse() {
+            Ok(value) => Some(value),
+            Err(UnknownName { given, known }) => {
+                let hint = hint(&given, known.iter().copied());
+                found.error(self.document, format!("unknown value `{given}`{hint}"));
+                None
+            }
+        });
+        names.collect()
+    }
+
     pub(super) fn named<T>(&self, key: &'static str) -> Option<Found<T>>
     where
         T: FromStr<Err = UnknownName>,

@@ -5,10 +5,11 @@ use adjourn_core::{KeyScope, Profile};
 use proptest::prelude::{prop_assert, proptest};
 
 use super::{
-    Api, Config, ConfigError, EngineConfig, EngineKind, How, MethodPattern, Model, Pace, Permission, Place,
-    Preset, ServerConfig, Slots, ToolConfig, ToolServer, WebhookEvent, Webhooks, WriteRate,
+    Api, Config, ConfigError, EngineConfig, EngineKind, How, Model, Pace, Pattern, Permission, Place, Preset,
+    ServerConfig, Slots, ToolConfig, ToolServer, WebhookEvent, Webhooks, WriteRate,
 };
 use adjourn_engine::secrets::Secret;
+use adjourn_engine::{PermissionAnswer, PermissionRule, Serves, ToolKind};
 
 fn parse(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -39,6 +40,9 @@ engine = { claude = 2, gemini = 1 }
 [engines.claude]
 kind = "acp"
 command = ["claude-agent-acp"]
+model = "large"
+serves = ["fs"]
+permissions = [{ kind = "edit", path = "src/*", answer = "allow" }, { answer = "ask" }]
 profile = "sticky_process"
 permission = "read_only"
 env = { IS_SANDBOX = "1", MY_TOKEN = "s3cret-value" }
@@ -123,7 +127,19 @@ fn the_whole_file_is_read() {
                         .map(|(name, value)| (name.to_owned(), Secret::new(value)))
                         .into(),
                     pass_env: strings(["ANTHROPIC_API_KEY", "LANG"]),
-                    ..engine(How::Acp { command: strings(["claude-agent-acp"]) })
+                    ..engine(How::Acp {
+                        command: strings(["claude-agent-acp"]),
+                        permissions: vec![
+                            PermissionRule {
+                                kind: Some(ToolKind::Edit),
+                                path: Some(Pattern::new("src/*")),
+                                answer: PermissionAnswer::Allow,
+                            },
+                            PermissionRule { kind: None, path: None, answer: PermissionAnswer::Ask },
+                        ],
+                        serves: vec![Serves::Files],
+                        model: Some("large".to_owned()),
+                    })
                 },
             ),
             ("codex".to_owned(), engine(How::Exec { preset: Preset::Codex, command: strings(["codex"]) })),
@@ -147,8 +163,8 @@ fn the_whole_file_is_read() {
                         env: BTreeMap::new(),
                         pass_env: Vec::new(),
                     },
-                    irreversible: Some(vec![MethodPattern::new("send_*")]),
-                    approve: vec![MethodPattern::new("send_*")],
+                    irreversible: Some(vec![Pattern::new("send_*")]),
+                    approve: vec![Pattern::new("send_*")],
                     scope: KeyScope::Skill,
                     timeout_sec: 5,
                 },
@@ -215,10 +231,18 @@ fn each_kind_of_engine_has_its_own_keys() {
     check(
         "[engines.a]\nkind = \"replay\"\nmodel = \"m\"\n[engines.b]\nkind = \"reasoning\"\nbase_url = \"host\"\n",
         &[
-            "3:1: engines.a.model: does not belong here: it is for engines of kind `reasoning`, this one is `replay`",
+            "3:1: engines.a.model: does not belong here: it is for engines of kind `acp` or `reasoning`, this one is `replay`",
             "4:1: engines.b: `api` is missing: `openai` or `anthropic`",
             "4:1: engines.b: `model` is missing: the name of the model to ask",
             "6:12: engines.b.base_url: should be an address that begins with http:// or https://",
+        ],
+    );
+    check(
+        "[engines.a]\nkind = \"acp\"\ncommand = [\"a\"]\nserves = [\"fz\"]\npermissions = [{ kind = \"edti\" }]\n",
+        &[
+            "4:10: engines.a.serves: unknown value `fz`; did you mean `fs`?",
+            "5:16: engines.a.permissions: `answer` is missing: it is one of `allow`, `deny`, `ask`",
+            "5:25: engines.a.permissions.kind: unknown value `edti`; did you mean `edit`?",
         ],
     );
     check("engines = 1\n", &["1:11: engines: should be a table, it is of type integer"]);

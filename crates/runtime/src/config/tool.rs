@@ -6,6 +6,7 @@ use adjourn_core::KeyScope;
 
 use super::reader::Reader;
 use super::value::{command, environment, url};
+use adjourn_engine::Pattern;
 use adjourn_engine::secrets::Secret;
 
 /// How long one call may take when nobody says otherwise, in seconds: what most MCP clients allow.
@@ -20,9 +21,9 @@ pub struct ToolConfig {
     /// How it is reached.
     pub server: ToolServer,
     /// Methods that must never be called twice with the same arguments. None: what the server says of its methods.
-    pub irreversible: Option<Vec<MethodPattern>>,
+    pub irreversible: Option<Vec<Pattern>>,
     /// Methods that a person is asked about before each call.
-    pub approve: Vec<MethodPattern>,
+    pub approve: Vec<Pattern>,
     /// Where the same irreversible call is made only once.
     pub scope: KeyScope,
     /// How long a call may take.
@@ -45,37 +46,6 @@ pub enum ToolServer {
     Url(String),
 }
 
-/// A name of methods in which `*` stands for anything.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MethodPattern(String);
-
-impl MethodPattern {
-    /// The pattern that is written like this.
-    pub fn new(pattern: impl Into<String>) -> Self {
-        Self(pattern.into())
-    }
-
-    /// Whether `method` is one of those that are meant.
-    ///
-    /// ```
-    /// use adjourn_runtime::config::MethodPattern;
-    ///
-    /// assert!(MethodPattern::new("send_*").matches("send_mail"));
-    /// assert!(!MethodPattern::new("send_*").matches("resend_mail"));
-    /// ```
-    pub fn matches(&self, method: &str) -> bool {
-        let mut parts = self.0.split('*');
-        let Some(mut rest) = parts.next().and_then(|head| method.strip_prefix(head)) else { return false };
-        let Some(tail) = parts.next_back() else { return rest.is_empty() };
-        // The earliest place for each part leaves the most for those that follow.
-        for part in parts {
-            let Some(at) = rest.find(part) else { return false };
-            rest = &rest[at + part.len()..];
-        }
-        rest.ends_with(tail)
-    }
-}
-
 pub(super) fn read(reader: &Reader<'_>) -> Option<ToolConfig> {
     if !reader.is_there() {
         return None;
@@ -86,7 +56,7 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<ToolConfig> {
     let pass_env = reader.strings("pass_env").map_or_else(Vec::new, |found| found.value);
     let patterns = |key| {
         let found = reader.strings(key)?;
-        Some(found.value.into_iter().map(MethodPattern::new).collect())
+        Some(found.value.into_iter().map(Pattern::new).collect())
     };
     let irreversible = patterns("irreversible");
     let approve = patterns("approve").unwrap_or_default();
@@ -115,41 +85,4 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<ToolConfig> {
     };
     reader.finish();
     Some(ToolConfig { server: server?, irreversible, approve, scope, timeout_sec })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
-
-    use super::MethodPattern;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        for (pattern, method, expected) in [
-            ("send", "send", true),
-            ("send", "sends", false),
-            ("", "", true),
-            ("", "x", false),
-            ("*", "", true),
-            ("*", "anything", true),
-            ("send_*", "send_", true),
-            ("*_mail", "send_mail", true),
-            ("a*a", "a", false),
-            ("a*a", "aa", true),
-            ("a*b*c", "axbxbxc", true),
-            ("a*b*c", "acb", false),
-        ] {
-            assert_eq!(MethodPattern::new(pattern).matches(method), expected, "{pattern} {method}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_pattern_without_a_star_means_itself(pattern in "[a-c_]{0,6}", method in "[a-c_]{0,6}") {
-            prop_assert_eq!(MethodPattern::new(pattern.as_str()).matches(&method), pattern == method);
-            let open = MethodPattern::new(format!("{pattern}*{method}"));
-            let between = format!("{pattern}x{method}");
-            prop_assert!(open.matches(&between));
-        }
-    }
 }

@@ -33,7 +33,7 @@ impl Denied {
     pub(crate) fn stopped() -> Self {
         Self::Failed(Arc::new(Error::Failed {
             doing: "take a command",
-            problem: "it was stopped".to_owned(),
+            problem: "nobody works on it here: it was stopped, or opened for reading only".to_owned(),
         }))
     }
 }

@@ -6,7 +6,7 @@ use adjourn_core::{
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
-use super::{Answered, First, GO_ON, SkillText, answers, consequences, first, go_on, repair};
+use super::{Answered, First, GO_ON, SkillText, answers, first, go_on, repair, settled};
 
 const NOTHING: First<'_> = First {
     skill: None,
@@ -86,10 +86,10 @@ fn a_repair_names_what_is_wrong_and_asks_for_the_whole() {
 
 #[test]
 fn a_turn_that_goes_on_is_told_its_answers_again() {
-    assert_eq!(go_on(&[]), GO_ON);
+    assert_eq!(go_on(&[], &[]), GO_ON);
     let question = Question::open_text("Which version?");
     let answered = Answered { question: &question, response: &json!("2.4.0"), by: &By::USER };
-    let text = go_on(&[answered]);
+    let text = go_on(&[answered], &[]);
     assert!(text.starts_with(GO_ON) && text.ends_with("The user answered:\n\n> 2.4.0"), "{text}");
 }
 
@@ -103,12 +103,26 @@ fn consequences_are_fields_to_read() {
             error_message: error.map(str::to_owned),
             outcome_unknown,
         };
-    insta::assert_snapshot!(consequences(&[
+    let both = [
         consequence(1, ContractStatus::Completed, Some(json!({"sent": true})), None, false),
         consequence(2, ContractStatus::Failed, None, Some("timed out"), true),
-    ]));
-    let known = consequences(&[consequence(1, ContractStatus::Rejected, None, Some("too expensive"), false)]);
+    ];
+    insta::assert_snapshot!(settled(&both, &[]));
+    let rejected = consequence(1, ContractStatus::Rejected, None, Some("too expensive"), false);
+    let known = settled(&[rejected], &[]);
     assert!(!known.contains("outcome_unknown"), "{known}");
+}
+
+#[test]
+fn a_permission_is_told_with_what_it_was_for() {
+    let options =
+        vec![adjourn_core::Choice::new("allow", "Allow"), adjourn_core::Choice::new("no", "Reject")];
+    let question = Question::choose_one("the agent asks for your permission: push", options);
+    let permissions = [
+        Answered { question: &question, response: &json!("allow"), by: &By::USER },
+        Answered { question: &question, response: &Value::Null, by: &By::AUTO_DECIDE },
+    ];
+    insta::assert_snapshot!(settled(&[], &permissions));
 }
 
 #[test]

@@ -52,6 +52,11 @@ impl Props {
         if let How::Exec { command, .. } = &mut engine.how {
             *command = vec![program.display().to_string()];
         }
+        self.open_engine(engine, url)
+    }
+
+    /// Opens the data directory for this engine, which runs the agent or something that wraps it.
+    pub(crate) fn open_engine(&self, mut engine: EngineConfig, url: &str) -> Stage {
         let mut environment = agents::point(&self.agent, &self.folder.join("home"), url).unwrap();
         environment.push((MARK.to_owned(), self.folder.display().to_string()));
         engine.env.extend(environment.into_iter().map(|(name, value)| (name, Secret::new(value))));
@@ -81,7 +86,7 @@ impl Props {
 }
 
 /// What happened, one line each, without what agents show in between and each in its own way.
-fn story(frames: &[Frame]) -> Vec<String> {
+pub(crate) fn story(frames: &[Frame]) -> Vec<String> {
     let told = |frame: &Frame| match frame.kind {
         FrameType::StateChanged => {
             let status = |key: &str| frame.data[key].as_str().unwrap_or_default().to_owned();

@@ -21,6 +21,7 @@ use adjourn_runtime::config::Config;
 use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::{Clock, Service, ServiceError};
 use adjourn_store::{Store, Threads};
+use adjourn_testkit::acp::TakesUp;
 use serde_json::{Value, json};
 
 pub(crate) use actor::{Actor, Turn, answer, refusal};
@@ -81,6 +82,15 @@ impl Stage {
     fn configured(settings: &str, of_engine: &str) -> Self {
         let stage = Self::closed(agent::STEERED);
         stage.configure(&agent::settings(stage.path(), settings, of_engine));
+        stage.open();
+        stage
+    }
+
+    /// With an agent that speaks ACP and takes up its conversations like this, and these settings of its engine.
+    pub(crate) fn acp(takes_up: TakesUp, settings: &str, of_engine: &str) -> Self {
+        let stage = Self::closed(agent::STEERED);
+        agent::install_acp(stage.path(), takes_up);
+        stage.configure(&agent::acp_settings(stage.path(), settings, of_engine));
         stage.open();
         stage
     }

@@ -38,6 +38,7 @@ const NEEDS: &[(&str, &str, Need)] = &[
     ("GET", "/v1/runs/{id}/events", READ),
     ("POST", "/v1/runs/{id}/reply", REPLY),
     ("POST", "/v1/runs/{id}/cancel", ADMIN),
+    ("POST", "/v1/runs/{id}/rerun", ADMIN),
     ("GET", "/v1/events", READ),
     ("GET", "/v1/inbox", READ),
     ("GET", "/v1/skills", READ),

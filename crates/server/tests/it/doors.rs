@@ -4,10 +4,9 @@ use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 
 use adjourn_runtime::config::Config;
-use adjourn_server::{Error, Listeners, Options, run};
+use adjourn_server::{Ending, Error, GRACE_DEFAULT, Listeners, Options, run};
 use hyper::Method;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use crate::client::{Call, by_socket};
 use crate::stage::{Stage, within};
@@ -59,14 +58,15 @@ async fn a_server_that_was_ended_leaves_its_data_directory_to_the_next() {
             config: Config::load(None, folder.path()).unwrap(),
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
             tokens: None,
+            grace: GRACE_DEFAULT,
         };
-        let (shutdown, (ready, address)) = (CancellationToken::new(), tokio::sync::oneshot::channel());
-        let server = tokio::spawn(run(options, shutdown.clone(), |address| ready.send(address).unwrap()));
+        let (ending, (ready, address)) = (Ending::default(), tokio::sync::oneshot::channel());
+        let server = tokio::spawn(run(options, ending.clone(), |address| ready.send(address).unwrap()));
         let address = within(address).await.unwrap();
         Call::new(address, Method::GET, "/readyz").send().await.is(200);
         // A stream that nobody reads does not keep it from ending.
         let _open = Call::new(address, Method::GET, "/v1/events").open().await;
-        shutdown.cancel();
+        ending.soon.cancel();
         within(server).await.unwrap().unwrap();
     }
 }

@@ -4,6 +4,7 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod bad_input;
 mod client;
 mod creating;
 mod described;

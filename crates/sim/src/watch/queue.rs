@@ -86,9 +86,9 @@ impl Queue {
             .collect();
         for one in news {
             let Some(run) = mirror.runs.get(&one.run_id) else { continue };
-            // A sticky run whose process stayed goes on without having waited.
             let started = one.events.iter().any(|event| matches!(event, Event::TurnStarted { .. }));
-            if started && run.process().is_none() {
+            // A sticky run whose process stayed goes on without having waited.
+            if started && !one.kept_its_slot {
                 let since = before.get(&one.run_id).copied().unwrap_or(self.moments);
                 self.check(run, since, &still, slots)?;
                 self.blurred.remove(&one.run_id);

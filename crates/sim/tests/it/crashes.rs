@@ -17,9 +17,13 @@ fn crash_at(scenario: Scenario, crashes: &[(u64, Unsynced)]) -> Outcome {
 fn end(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::Cancel => "runs that were canceled",
-        Scenario::Pause | Scenario::Repair | Scenario::Approval | Scenario::Call | Scenario::Expiry => {
-            "runs that succeeded"
-        }
+        Scenario::Pause
+        | Scenario::Repair
+        | Scenario::Approval
+        | Scenario::Call
+        | Scenario::Expiry
+        | Scenario::Sticky
+        | Scenario::Permissions => "runs that succeeded",
     }
 }
 
@@ -52,6 +56,16 @@ fn crash_everywhere(scenario: Scenario) -> u64 {
 #[test]
 fn a_run_that_pauses_survives_a_crash_anywhere() {
     assert_eq!(crash_everywhere(Scenario::Pause), 45);
+}
+
+#[test]
+fn a_run_whose_process_stays_survives_a_crash_anywhere() {
+    assert_eq!(crash_everywhere(Scenario::Sticky), 58);
+}
+
+#[test]
+fn a_run_that_waits_for_permissions_in_its_turn_survives_a_crash_anywhere() {
+    assert_eq!(crash_everywhere(Scenario::Permissions), 71);
 }
 
 #[test]

@@ -42,6 +42,7 @@ const FLOORS: &[(&str, u64)] = &[
     ("fault: the clock is set back", 400),
     ("fault: the clock is set forward", 400),
     ("irreversible effects", 500),
+    ("permissions that are asked for", 100),
     ("questions that expired", 250),
     ("repairs", 500),
     ("replies accepted", 1500),

@@ -1,8 +1,9 @@
 //! What is wrong with a request, in the words of the command line.
 
 use adjourn_core::FieldError;
-use adjourn_runtime::ServiceError;
 use anyhow::anyhow;
+
+use crate::client::Refused;
 
 /// Where a request has what an option says.
 const OPTIONS: &[(&str, &str)] = &[
@@ -13,6 +14,8 @@ const OPTIONS: &[(&str, &str)] = &[
     ("/parameter", "--param"),
     ("/labels", "--label"),
     ("/files", "--file"),
+    ("/workspace", "--workspace"),
+    ("/record", "--record"),
     ("/options/session_timeout_sec", "--session-timeout"),
     ("/options/max_attempt", "--max-attempt"),
     ("/options/hard_timeout_sec", "--hard-timeout"),
@@ -20,12 +23,12 @@ const OPTIONS: &[(&str, &str)] = &[
 ];
 
 /// The error of a request that was refused, with the options that it came from.
-pub(super) fn complaint(error: ServiceError) -> anyhow::Error {
-    match error {
-        ServiceError::Invalid(errors) => {
+pub(super) fn complaint(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<Refused>() {
+        Some(Refused { code, errors, .. }) if code == "INVALID" && !errors.is_empty() => {
             anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("\n"))
         }
-        error => error.into(),
+        Some(_) | None => error,
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn deadline(run: &Run, subject: Subject, now: Timestamp) -> Option<Ti
             Some(seconds) => Some(now.plus_seconds(seconds)),
             None => something_happens.then(session),
         },
-        Subject::Turn | Subject::Approval(_) => something_happens.then(session),
+        Subject::Turn | Subject::Approval(_) | Subject::Permission(_) => something_happens.then(session),
     }
 }
 
@@ -48,6 +48,7 @@ pub(super) fn expire(draft: &mut Draft, id: InteractionId) -> Result<(), Refusal
             give_up(draft, call)?;
             decide_alone(draft, id, Value::Null)
         }
+        Subject::Permission(_) => decide_alone(draft, id, Value::Null),
         Subject::Recovery(_) => Err(Refusal::NotDue(id)),
     }
 }

@@ -33,7 +33,8 @@ pub(super) fn reply(draft: &mut Draft, reply: &Reply) -> Result<(), Refusal> {
         key: reply.key.clone(),
     });
     match (subject, action) {
-        (Subject::Turn, _) | (Subject::Approval(_), Some(Action::Approve) | None) => {}
+        (Subject::Turn | Subject::Permission(_), _)
+        | (Subject::Approval(_), Some(Action::Approve) | None) => {}
         (Subject::Approval(call), Some(Action::Edit)) => {
             reject(draft, call, "a person changed the arguments")?;
             if let Some(spec) = edit {
@@ -92,7 +93,9 @@ fn check(interaction: &Interaction, reply: &Reply) -> Result<(Value, Option<Acti
     let question = &interaction.question;
     let plain = || reply::check(question, &reply.response).map_err(Refusal::Invalid);
     match (interaction.subject, reply.action) {
-        (Subject::Turn | Subject::Recovery(_), Some(given)) => Err(Refusal::NotAnApproval { given }),
+        (Subject::Turn | Subject::Recovery(_) | Subject::Permission(_), Some(given)) => {
+            Err(Refusal::NotAnApproval { given })
+        }
         (Subject::Form(_), Some(given @ (Action::Approve | Action::Edit))) => {
             Err(Refusal::NotAnApproval { given })
         }
@@ -114,7 +117,7 @@ fn check(interaction: &Interaction, reply: &Reply) -> Result<(Value, Option<Acti
         (Subject::Recovery(_), None) => {
             recovery::check(question, &reply.response).map(|answer| (answer, None)).map_err(Refusal::Invalid)
         }
-        (Subject::Turn | Subject::Form(_), None) => Ok((plain()?, None)),
+        (Subject::Turn | Subject::Form(_) | Subject::Permission(_), None) => Ok((plain()?, None)),
     }
 }
 

@@ -8,7 +8,8 @@ use super::{Draft, Refusal, end};
 use crate::completion::{Rules, Verdict, verdict};
 use crate::interaction::{By, ByKind, Subject};
 use crate::{
-    Actor, ContractStatus, ErrorCode, InteractionId, Question, RunError, RunStatus, RunTrigger, Warning,
+    Actor, ContractStatus, ErrorCode, Interaction, InteractionId, PermissionRequest, Question, RunError,
+    RunStatus, RunTrigger, Warning,
 };
 
 /// A slot is free: the engine gets its next turn, and with it every answer that no turn was given yet.
@@ -33,8 +34,15 @@ fn reason(run: &Run) -> TurnReason {
     if run.interrupted {
         return TurnReason::GoOn;
     }
+    if run.stays() && run.unused_answers().all(is_permission) {
+        return TurnReason::Permission;
+    }
     let settled_only = run.unused_answers().all(|interaction| interaction.subject != Subject::Turn);
     if settled_only { TurnReason::Settled } else { TurnReason::Answer }
+}
+
+fn is_permission(interaction: &Interaction) -> bool {
+    matches!(interaction.subject, Subject::Permission(_))
 }
 
 /// An attempt is one turn as the engine sees it. Settling contracts is none for an engine that goes on in its own turn.
@@ -42,7 +50,7 @@ fn opens_an_attempt(run: &Run, reason: TurnReason) -> bool {
     match reason {
         TurnReason::First | TurnReason::Answer => true,
         TurnReason::Settled => run.spec.resumes_by == ResumesBy::Handle,
-        TurnReason::GoOn => false,
+        TurnReason::Permission | TurnReason::GoOn => false,
     }
 }
 
@@ -85,7 +93,8 @@ pub(super) fn end(draft: &mut Draft, turn: u32, how: &TurnEnd) -> Result<(), Ref
     }
     let evidence = match how {
         TurnEnd::Completed(evidence) => evidence,
-        TurnEnd::Suspended => return suspend(draft, None),
+        TurnEnd::Suspended => return suspend(draft, Vec::new()),
+        TurnEnd::NeedsPermission(requests) => return ask_permission(draft, requests),
         TurnEnd::Failed(error) => return end::request(draft, EndCause::TurnFailed(error.clone())),
     };
     match verdict(&rules(&draft.run), evidence) {
@@ -96,7 +105,7 @@ pub(super) fn end(draft: &mut Draft, turn: u32, how: &TurnEnd) -> Result<(), Ref
         }
         Verdict::NeedsInput { question, warnings } => {
             warn(draft, warnings);
-            suspend(draft, question)
+            suspend(draft, question.map(|question| (Subject::Turn, question)).into_iter().collect())
         }
         Verdict::AutoDecide { question, warnings } => {
             warn(draft, warnings);
@@ -148,7 +157,7 @@ fn warn(draft: &mut Draft, warnings: Vec<Warning>) {
 }
 
 /// The turn is over and the run waits, unless an answer came while the turn was still going on.
-fn suspend(draft: &mut Draft, question: Option<Question>) -> Result<(), Refusal> {
+fn suspend(draft: &mut Draft, questions: Vec<(Subject, Question)>) -> Result<(), Refusal> {
     if !can_go_on_later(&draft.run) {
         let error = RunError {
             code: ErrorCode::SessionResumeFailed,
@@ -157,8 +166,8 @@ fn suspend(draft: &mut Draft, question: Option<Question>) -> Result<(), Refusal>
         };
         return end::request(draft, EndCause::TurnFailed(error));
     }
-    if let Some(question) = question {
-        draft.open(Subject::Turn, question);
+    for (subject, question) in questions {
+        draft.open(subject, question);
     }
     let answered = draft.run.unused_answers().next().map(answered_by);
     if answered.is_none() && draft.run.open_interactions().next().is_none() {
@@ -176,14 +185,27 @@ fn suspend(draft: &mut Draft, question: Option<Question>) -> Result<(), Refusal>
     }
 }
 
-fn answered_by(interaction: &crate::Interaction) -> ByKind {
+/// Asks for permissions. An agent that starts over asks again for what it already asked for: that is one question.
+fn ask_permission(draft: &mut Draft, requests: &[PermissionRequest]) -> Result<(), Refusal> {
+    let mut questions: Vec<(Subject, Question)> = Vec::new();
+    for PermissionRequest { digest, question } in requests {
+        let subject = Subject::Permission(*digest);
+        let is_open = draft.run.open_interactions().any(|interaction| interaction.subject == subject);
+        if !is_open && questions.iter().all(|(other, _)| *other != subject) {
+            questions.push((subject, question.clone()));
+        }
+    }
+    suspend(draft, questions)
+}
+
+fn answered_by(interaction: &Interaction) -> ByKind {
     interaction.resolution.as_ref().map_or(ByKind::System, |resolution| resolution.by.kind)
 }
 
 /// In auto mode nobody is waited for: the question is asked and decided in the same commit.
 fn auto_decide(draft: &mut Draft, question: Question) -> Result<(), Refusal> {
     let response = question.default_answer();
-    suspend(draft, Some(question))?;
+    suspend(draft, vec![(Subject::Turn, question)])?;
     let waits_for = draft.run.open_interactions().next().map(|interaction| interaction.interaction_id);
     let Some(id) = waits_for else { return Ok(()) };
     draft.emit(Event::InteractionAnswered { id, response, action: None, by: By::AUTO_DECIDE, key: None });

@@ -1,10 +1,10 @@
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{DETAIL_BYTES_MAX, Interpreter, shortened};
-use crate::exec::lines::Line;
+use super::Interpreter;
 use crate::exec::presets::Preset;
 use crate::exec::used::Used;
+use crate::lines::Line;
 
 /// JSON in the words that agents use, but in any order and with any type.
 fn events() -> impl Strategy<Value = Value> {
@@ -62,11 +62,4 @@ proptest! {
             interpreter.finish();
         }
     }
-}
-
-#[test]
-fn long_strings_of_a_detail_are_cut() {
-    let long = "é".repeat(DETAIL_BYTES_MAX);
-    let cut = format!("{}…", "é".repeat(DETAIL_BYTES_MAX / 2));
-    assert_eq!(shortened(&json!({"a": [long, 1], "b": "short"})), json!({"a": [cut, 1], "b": "short"}));
 }

@@ -11,6 +11,7 @@ use adjourn_core::{
 };
 use adjourn_runtime::{Denied, ReplyRequest, ServiceError};
 use adjourn_store::After;
+use adjourn_testkit::acp::Act;
 use serde_json::{Value, json};
 
 use super::{Stage, agent, until};
@@ -180,6 +181,11 @@ impl Turn {
     /// Lets the agent print this and end.
     pub(crate) fn says(&self, text: &str) {
         self.does(&format!("cat <<'END'\n{text}\nEND\n"));
+    }
+
+    /// Lets an agent that speaks ACP do this and end its turn.
+    pub(crate) fn acts(&self, acts: &[Act]) {
+        self.does(&serde_json::to_string(acts).unwrap());
     }
 
     pub(crate) fn asks(&self, question: &str) {

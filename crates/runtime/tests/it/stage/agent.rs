@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use adjourn_testkit::acp::{Behaviour, Script, TakesUp};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -57,6 +58,36 @@ pub(super) fn settings(folder: &Path, more: &str, of_engine: &str) -> String {
          [engines.{ENGINE}]\nkind = \"exec\"\npreset = \"command\"\ncommand = [\"{agent}\"]\n\
          env = {{ {MARK} = \"{folder}\" }}\n{of_engine}\n"
     )
+}
+
+/// The configuration of a stage whose agent speaks ACP.
+pub(super) fn acp_settings(folder: &Path, more: &str, of_engine: &str) -> String {
+    let (folder, script) = (folder.display(), folder.join("script.json"));
+    let (agent, script) = (acp_program(), script.display());
+    let agent = agent.display();
+    format!(
+        "skills = [\"skills\"]\n{more}\n\
+         [engines.{ENGINE}]\nkind = \"acp\"\ncommand = [\"{agent}\", \"{script}\"]\n\
+         env = {{ {MARK} = \"{folder}\" }}\n{of_engine}\n"
+    )
+}
+
+/// Cargo builds examples with the tests, and puts them here.
+fn acp_program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("examples/runtime_acp_agent")
+}
+
+/// Puts the script of an agent that speaks ACP and does what it finds into `folder`.
+pub(super) fn install_acp(folder: &Path, takes_up: TakesUp) {
+    let script = Script {
+        sessions: folder.join("sessions"),
+        takes_up,
+        behaviour: Behaviour::Steered,
+        modes: Vec::new(),
+        models: Vec::new(),
+    };
+    fs::write(folder.join("script.json"), serde_json::to_vec(&script).unwrap()).unwrap();
 }
 
 /// How an agent asks.

@@ -5,18 +5,31 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-use crate::folder::is_below;
-
 /// The longest path that is looked at: what the kernel takes.
 const PATH_BYTES_MAX: usize = 4096;
 
-/// The regular file that `path` names inside of `folder`, or what is wrong with it.
-pub(crate) fn open(folder: &Path, path: &str) -> Result<File, String> {
+/// The regular file that `path` names inside of `folder`, for reading, or what is wrong with it.
+pub fn open(folder: &Path, path: &str) -> Result<File, String> {
+    open_with(folder, path, READ)
+}
+
+/// The regular file that `path` names inside of `folder`, emptied or new, or what is wrong with it.
+pub fn create(folder: &Path, path: &str) -> Result<File, String> {
+    open_with(folder, path, WRITE)
+}
+
+/// Whether `path` names something below a folder by its letters alone: relative, and without `..`.
+pub fn is_below(path: &Path) -> bool {
+    let mut components = path.components().peekable();
+    components.peek().is_some() && components.all(|component| matches!(component, Component::Normal(_)))
+}
+
+fn open_with(folder: &Path, path: &str, flags: OFlags) -> Result<File, String> {
     if Path::new(path).is_absolute() {
         return Err("is an absolute path, it should be relative to the folder".to_owned());
     }
@@ -27,7 +40,7 @@ pub(crate) fn open(folder: &Path, path: &str) -> Result<File, String> {
     }
     let folder = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|errno| format!("cannot be opened: the folder is not there ({errno})"))?;
-    let file = File::from(beneath(&folder, path).map_err(describe)?);
+    let file = File::from(beneath(&folder, path, flags).map_err(describe)?);
     match file.metadata() {
         Ok(metadata) if metadata.is_file() => Ok(file),
         Ok(_) => Err("is not a file".to_owned()),
@@ -36,34 +49,41 @@ pub(crate) fn open(folder: &Path, path: &str) -> Result<File, String> {
 }
 
 /// A pipe must not make us wait, nor a terminal become ours.
-const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+const CAREFULLY: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+const READ: OFlags = OFlags::RDONLY.union(CAREFULLY);
+const WRITE: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::TRUNC).union(CAREFULLY);
+
+/// What a new file may be used for: as the user's own programs leave it to the umask.
+fn mode(flags: OFlags) -> Mode {
+    if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o666) } else { Mode::empty() }
+}
 
 #[cfg(target_os = "linux")]
-fn beneath(folder: &OwnedFd, path: &str) -> rustix::io::Result<OwnedFd> {
+fn beneath(folder: &OwnedFd, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::{ResolveFlags, openat2};
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    match openat2(folder, path, FLAGS, Mode::empty(), resolve) {
+    match openat2(folder, path, flags, mode(flags), resolve) {
         // Kernels before 5.6, and sandboxes that do not know it.
-        Err(Errno::NOSYS | Errno::PERM) => step_by_step(folder, path),
+        Err(Errno::NOSYS | Errno::PERM) => step_by_step(folder, path, flags),
         opened => opened,
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn beneath(folder: &OwnedFd, path: &str) -> rustix::io::Result<OwnedFd> {
-    step_by_step(folder, path)
+fn beneath(folder: &OwnedFd, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    step_by_step(folder, path, flags)
 }
 
 /// One component after the other, through no link at all, not even one that leads inside.
-fn step_by_step(folder: &OwnedFd, path: &str) -> rustix::io::Result<OwnedFd> {
+fn step_by_step(folder: &OwnedFd, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let path = Path::new(path);
     let mut at = None;
     for component in path.parent().into_iter().flat_map(Path::components) {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        at = Some(openat(at.as_ref().unwrap_or(folder), component.as_os_str(), flags, Mode::empty())?);
+        let way = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        at = Some(openat(at.as_ref().unwrap_or(folder), component.as_os_str(), way, Mode::empty())?);
     }
     let name = path.file_name().ok_or(Errno::INVAL)?;
-    openat(at.as_ref().unwrap_or(folder), name, FLAGS | OFlags::NOFOLLOW, Mode::empty())
+    openat(at.as_ref().unwrap_or(folder), name, flags | OFlags::NOFOLLOW, mode(flags))
 }
 
 fn describe(errno: Errno) -> String {
@@ -83,7 +103,7 @@ mod tests {
     use proptest::prelude::{prop_assert, proptest};
     use rustix::fs::{CWD, Mode, OFlags, openat};
 
-    use super::{open, step_by_step};
+    use super::{READ, create, open, step_by_step};
 
     #[test]
     fn only_files_inside_are_opened() {
@@ -136,9 +156,28 @@ mod tests {
         symlink("sub", folder.path().join("link")).unwrap();
         symlink("sub/a", folder.path().join("file-link")).unwrap();
         let at = openat(CWD, folder.path(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
-        assert!(step_by_step(&at, "sub/a").is_ok());
-        assert!(step_by_step(&at, "link/a").is_err());
-        assert!(step_by_step(&at, "file-link").is_err());
+        assert!(step_by_step(&at, "sub/a", READ).is_ok());
+        assert!(step_by_step(&at, "link/a", READ).is_err());
+        assert!(step_by_step(&at, "file-link", READ).is_err());
+    }
+
+    #[test]
+    fn files_are_written_inside_only() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("work");
+        fs::create_dir_all(folder.join("sub")).unwrap();
+        fs::write(outer.path().join("secret"), "s").unwrap();
+        fs::write(folder.join("sub/a"), "longer than that").unwrap();
+        symlink("../secret", folder.join("outside")).unwrap();
+        for path in ["sub/a", "sub/new"] {
+            use std::io::Write;
+            create(&folder, path).unwrap().write_all(b"new").unwrap();
+            assert_eq!(fs::read_to_string(folder.join(path)).unwrap(), "new");
+        }
+        for path in ["../secret", "outside", "/tmp/x", "sub", "missing/a"] {
+            assert!(create(&folder, path).is_err(), "{path}");
+        }
+        assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "s");
     }
 
     proptest! {

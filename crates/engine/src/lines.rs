@@ -6,6 +6,9 @@
 /// 16 MiB. A longer line stays in the log and is skipped.
 pub(crate) const LINE_BYTES_MAX: usize = 4 << 20;
 
+/// The longest message that is put together from pieces or lines: no longer than one that comes in one line.
+pub(crate) const TEXT_BYTES_MAX: usize = LINE_BYTES_MAX;
+
 /// A line without its line feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {

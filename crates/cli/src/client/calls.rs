@@ -1,0 +1,191 @@
+//! What can be asked, each with the type of its answer.
+
+use std::path::PathBuf;
+
+use adjourn_core::{Action, Frame, InteractionId, InteractionView, RunId, RunRow, RunView};
+use axum::body::Body;
+use axum::http::Response;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::call::{Call, Payload, encoded};
+use super::{Client, Sse};
+
+/// Items of a page, when all of them are wanted: as many as a server gives.
+const PAGE: usize = 500;
+
+/// A page of a list, or all of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Page<T> {
+    pub(crate) items: Vec<T>,
+    /// Where the next page begins; none after the last.
+    pub(crate) next_cursor: Option<String>,
+}
+
+/// A run that was created.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Created {
+    #[serde(flatten)]
+    pub(crate) run: RunView,
+    /// What the asker should know.
+    pub(crate) notice: Option<String>,
+}
+
+/// A question that waits, and whose it is.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    pub(crate) run_id: RunId,
+    pub(crate) skill: Option<String>,
+    pub(crate) engine: String,
+    #[serde(flatten)]
+    pub(crate) interaction: InteractionView,
+}
+
+/// What a run left in its workspace.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Files {
+    pub(crate) items: Vec<FileView>,
+    pub(crate) next_cursor: Option<String>,
+    /// There are more than are listed.
+    pub(crate) truncated: bool,
+}
+
+/// A file in a workspace.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FileView {
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+}
+
+/// A page of the history of a run.
+#[derive(Debug, Deserialize)]
+struct History {
+    events: Vec<Frame>,
+    next_after: u64,
+}
+
+/// Which runs are listed.
+#[derive(Debug, Default)]
+pub(crate) struct RunQuery {
+    pub(crate) status: Option<String>,
+    pub(crate) skill: Option<String>,
+    pub(crate) label: Option<String>,
+}
+
+/// An answer to a question.
+pub(crate) struct Answer {
+    pub(crate) interaction_id: InteractionId,
+    pub(crate) response: Value,
+    pub(crate) action: Option<Action>,
+    pub(crate) key: String,
+}
+
+impl Client<'_> {
+    pub(crate) async fn run(&mut self, id: RunId) -> anyhow::Result<RunView> {
+        self.ask(&Call::get(format!("/v1/runs/{id}"))).await
+    }
+
+    pub(crate) async fn interactions(&mut self, id: RunId) -> anyhow::Result<Vec<InteractionView>> {
+        let page: Page<_> = self.ask(&Call::get(format!("/v1/runs/{id}/interactions"))).await?;
+        Ok(page.items)
+    }
+
+    /// Up to `limit` runs, the newest first.
+    pub(crate) async fn runs(&mut self, query: &RunQuery, limit: usize) -> anyhow::Result<Page<RunRow>> {
+        let RunQuery { status, skill, label } = query;
+        let mut filter = String::new();
+        for (name, value) in [("status", status), ("skill", skill), ("label", label)] {
+            if let Some(value) = value {
+                filter.push_str(&format!("&{name}={}", encoded(value)));
+            }
+        }
+        self.pages(&format!("/v1/runs?{}", filter.trim_start_matches('&')), limit).await
+    }
+
+    /// Everything that waits for a person, the oldest first.
+    pub(crate) async fn inbox(&mut self) -> anyhow::Result<Page<Waiting>> {
+        self.pages("/v1/inbox?", usize::MAX).await
+    }
+
+    /// The first `limit` items of a list, page by page. `path` ends with a query that may be empty.
+    async fn pages<T: DeserializeOwned>(&mut self, path: &str, limit: usize) -> anyhow::Result<Page<T>> {
+        let mut all = Page { items: Vec::new(), next_cursor: None };
+        loop {
+            let count = (limit - all.items.len()).min(PAGE);
+            let mut path = format!("{path}&limit={count}").replace("?&", "?");
+            if let Some(cursor) = &all.next_cursor {
+                path.push_str(&format!("&cursor={}", encoded(cursor)));
+            }
+            let page: Page<T> = self.ask(&Call::get(path)).await?;
+            all.items.extend(page.items);
+            all.next_cursor = page.next_cursor;
+            if all.next_cursor.is_none() || all.items.len() >= limit {
+                return Ok(all);
+            }
+        }
+    }
+
+    pub(crate) async fn files(&mut self, id: RunId) -> anyhow::Result<Files> {
+        self.ask(&Call::get(format!("/v1/runs/{id}/files"))).await
+    }
+
+    /// A file as it is, to be read piece by piece.
+    pub(crate) async fn file(&mut self, id: RunId, path: &str) -> anyhow::Result<Response<Body>> {
+        let path: Vec<_> = path.split('/').map(encoded).collect();
+        self.open(&Call::get(format!("/v1/runs/{id}/files/{}", path.join("/")))).await
+    }
+
+    /// Some of the frames after `after`; none where there are no more.
+    pub(crate) async fn history(&mut self, id: RunId, after: u64) -> anyhow::Result<Vec<Frame>> {
+        let call = Call::get(format!("/v1/runs/{id}/events?after={after}&limit={PAGE}"));
+        let History { events, next_after } = self.ask(&call.accept("application/json")).await?;
+        debug_assert_eq!(events.last().map_or(after, |last| last.seq), next_after);
+        Ok(events)
+    }
+
+    /// The frames after `after`, as they come; none where no more will.
+    pub(crate) async fn events(&mut self, id: RunId, after: u64) -> anyhow::Result<Option<Sse>> {
+        let call = Call::get(format!("/v1/runs/{id}/events")).header("last-event-id", after);
+        self.follow(&call.accept("text/event-stream")).await
+    }
+
+    /// The state changes of all runs, from now on.
+    pub(crate) async fn all_events(&mut self) -> anyhow::Result<Option<Sse>> {
+        self.follow(&Call::get("/v1/events".to_owned()).accept("text/event-stream")).await
+    }
+
+    /// Creates a run. The same `key` again creates no other.
+    pub(crate) async fn create(
+        &mut self,
+        request: Value,
+        files: Vec<(String, PathBuf)>,
+        key: &str,
+    ) -> anyhow::Result<Created> {
+        let payload = if files.is_empty() { Payload::Json(request) } else { Payload::Form(request, files) };
+        self.ask(&Call::post("/v1/runs".to_owned(), payload).key(key)).await
+    }
+
+    /// Creates a run by the request that another was created by.
+    pub(crate) async fn rerun(&mut self, id: RunId, key: &str) -> anyhow::Result<Created> {
+        self.ask(&Call::post(format!("/v1/runs/{id}/rerun"), Payload::Nothing).key(key)).await
+    }
+
+    pub(crate) async fn reply(&mut self, id: RunId, answer: &Answer) -> anyhow::Result<RunView> {
+        let Answer { interaction_id, response, action, key } = answer;
+        let mut body = json!({ "interaction_id": interaction_id, "response": response });
+        if let Some(action) = action {
+            body["action"] = json!(action);
+        }
+        self.ask(&Call::post(format!("/v1/runs/{id}/reply"), Payload::Json(body)).key(key)).await
+    }
+
+    pub(crate) async fn cancel(&mut self, id: RunId) -> anyhow::Result<RunView> {
+        self.ask(&Call::post(format!("/v1/runs/{id}/cancel"), Payload::Nothing)).await
+    }
+}
+
+/// A key that no other request has: if this one is made again, it is known to be the same.
+pub(crate) fn new_key() -> String {
+    uuid::Uuid::now_v7().to_string()
+}

@@ -1,0 +1,120 @@
+//! A person at a terminal.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::world::{World, until};
+
+/// How long a test waits for something to be seen.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command at a terminal, as a person uses it.
+struct Terminal {
+    child: Child,
+    keys: File,
+    screen: mpsc::Receiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Terminal {
+    fn start(world: &World, arguments: &[&str]) -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let path = ptsname(&terminal, Vec::new()).unwrap();
+        let end = OpenOptions::new().read(true).write(true).open(path.to_str().unwrap()).unwrap();
+        let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+            .args(arguments)
+            .current_dir(world.path())
+            .env_remove("ADJOURN_DATA")
+            .env_remove("ADJOURN_SERVER")
+            .env("TERM", "xterm")
+            .stdin(end.try_clone().unwrap())
+            .stdout(Stdio::piped())
+            .stderr(end)
+            .spawn()
+            .unwrap();
+        let keys = File::from(terminal);
+        let mut glass = keys.try_clone().unwrap();
+        let (sender, screen) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = glass.read(&mut bytes) {
+                if sender.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, keys, screen, seen: String::new() }
+    }
+
+    /// Waits until `text` has been on the screen since it was last looked.
+    fn until_seen(&mut self, text: &str) {
+        while !self.seen.contains(text) {
+            match self.screen.recv_timeout(PATIENCE) {
+                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(_) => panic!("`{text}` was never seen in {:?}", self.seen),
+            }
+        }
+        self.seen.clear();
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// What Ctrl-C does at a terminal whose shell gave it to the command.
+    fn interrupts(&self) {
+        kill_process(Pid::from_raw(self.child.id().cast_signed()).unwrap(), Signal::INT).unwrap();
+    }
+
+    fn ended(mut self) -> (Option<i32>, String) {
+        let mut stdout = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        (self.child.wait().unwrap().code(), stdout)
+    }
+}
+
+const DOWN: &str = "\u{1b}[B";
+const ENTER: &str = "\r";
+
+#[test]
+fn a_run_that_is_left_running_goes_on_in_the_background() {
+    let world = World::new();
+    let started = world.started();
+    let mut terminal = Terminal::start(&world, &["run", "deploy", "--engine", "works", "--mode", "auto"]);
+    fs::read_to_string(&started).unwrap();
+    terminal.until_seen("works works, attempt 1");
+    terminal.interrupts();
+    terminal.until_seen("leave it running");
+    terminal.types(DOWN);
+    terminal.types(ENTER);
+    terminal.until_seen("it goes on in the background");
+    assert_eq!(terminal.ended(), (Some(3), String::new()));
+    // The turn was cut off here, and is taken up there.
+    fs::read_to_string(&started).unwrap();
+    let run = world.items(&["ps"])[0]["run_id"].as_str().unwrap().to_owned();
+    world.let_go(&run);
+    let run = until("it succeeded", || {
+        Some(world.json(&["show", &run])).filter(|run| run["status"] == "succeeded")
+    });
+    assert_eq!(run["restarts"], 1);
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_told_how_it_was_decided() {
+    let world = World::new();
+    let mut terminal = Terminal::start(&world, &["run", "deploy", "--engine", "asks"]);
+    terminal.until_seen("Where should it go?");
+    let run = world.until_waiting(1).remove(0);
+    assert_eq!(world.says(&["reply", &run, "prod"]).code, Some(0));
+    terminal.types(ENTER);
+    terminal.until_seen("the question is answered already, with `prod`; your answer does not count");
+    assert_eq!(terminal.ended(), (Some(0), "{\n  \"where\": \"prod\"\n}\n".to_owned()));
+}

@@ -1,0 +1,111 @@
+//! What can be asked of a roundtable, in the imperative.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::answer::Position;
+use super::escalation::EscalationWish;
+use super::id::Role;
+use super::proposal::{Ask, Synthesis};
+use super::round::Purpose;
+use super::spec::RoundtableSpec;
+use crate::interaction::{By, ReplyKey};
+use crate::{InteractionId, RunId};
+
+/// Something asked of a roundtable.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Open it.
+    Open(Box<Open>),
+    /// Begin the next round.
+    OpenRound,
+    /// Write down which run plays a role, before that run is created.
+    StartActivation {
+        /// What for.
+        purpose: Purpose,
+        /// The run that is created after the commit.
+        run_id: RunId,
+        /// What the agent remembers.
+        start: Start,
+    },
+    /// The facilitator asks.
+    RecordFocus {
+        /// The run that asks.
+        run_id: RunId,
+        /// What.
+        ask: Ask,
+    },
+    /// A participant answers.
+    RecordAnswer {
+        /// The run that answers.
+        run_id: RunId,
+        /// What.
+        said: Position,
+    },
+    /// The facilitator draws the answers together.
+    RecordSynthesis {
+        /// The run that does.
+        run_id: RunId,
+        /// What it makes of them.
+        synthesis: Synthesis,
+    },
+    /// A run came to nothing: it failed, was canceled, or said nothing that could be read.
+    ReportLost {
+        /// Which.
+        run_id: RunId,
+        /// Why.
+        reason: String,
+    },
+    /// Apply what was proposed, and say what comes next.
+    RecordRound,
+    /// Answer a question.
+    Reply(Reply),
+    /// Ask to be asked.
+    Escalate(EscalationWish),
+    /// Break it off.
+    Close(By),
+    /// It cannot go on.
+    Fail {
+        /// Why.
+        problem: String,
+    },
+}
+
+/// The opening of a roundtable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Open {
+    /// What it is about.
+    pub spec: RoundtableSpec,
+    /// The roles that can be played here.
+    pub known_roles: BTreeSet<Role>,
+}
+
+/// What an agent remembers when it is activated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing.
+    Fresh,
+    /// What it said and heard in this run.
+    Resume(RunId),
+    /// Nothing, although it should: its conversation is lost.
+    Fallback {
+        /// The run whose conversation it was.
+        lost: RunId,
+        /// Why it is lost.
+        reason: String,
+    },
+}
+
+/// An answer to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// Which question.
+    pub interaction_id: InteractionId,
+    /// The answer.
+    pub response: Value,
+    /// Who answers.
+    pub by: By,
+    /// The idempotency key that it was sent with.
+    pub key: Option<ReplyKey>,
+}

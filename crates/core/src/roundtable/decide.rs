@@ -1,0 +1,147 @@
+//! What follows from a command. One file for each kind of command.
+
+mod agents;
+mod focus;
+mod open;
+mod person;
+mod proposals;
+mod record;
+
+pub use agents::FACILITATOR_LOSSES_MAX;
+
+use super::Roundtable;
+use super::command::Command;
+use super::event::{Closing, Event, Unsettled};
+use super::interaction::Matter;
+use super::refusal::Refusal;
+use super::round::Round;
+use crate::interaction::{By, ByKind};
+use crate::machine::Machine;
+use crate::machines::{RoundStep, RoundtableMachine, RoundtableTrigger, TopicStatus};
+use crate::{Actor, InteractionId, Question, RoundtableId, Timestamp};
+
+/// What follows from a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// The facts, to be committed before anything is done about them. None where the command changes nothing, because
+    /// what it asks for is so already.
+    pub events: Vec<Event>,
+    /// The state with these facts.
+    pub table: Roundtable,
+}
+
+impl Roundtable {
+    /// Decides the opening of the roundtable `id`.
+    pub fn open(id: RoundtableId, command: &Command, now: Timestamp) -> Result<Decided, Refusal> {
+        match command {
+            Command::Open(open) => open::open(id, open, now),
+            Command::OpenRound
+            | Command::StartActivation { .. }
+            | Command::RecordFocus { .. }
+            | Command::RecordAnswer { .. }
+            | Command::RecordSynthesis { .. }
+            | Command::ReportLost { .. }
+            | Command::RecordRound
+            | Command::Reply(_)
+            | Command::Escalate(_)
+            | Command::Close(_)
+            | Command::Fail { .. } => Err(Refusal::UnknownRoundtable(id)),
+        }
+    }
+
+    /// Decides a command. The roundtable itself does not change.
+    pub fn decide(&self, command: &Command, now: Timestamp) -> Result<Decided, Refusal> {
+        let mut draft = Draft { table: self.clone(), events: Vec::new(), now };
+        match command {
+            Command::Open(_) => return Err(Refusal::RoundtableExists(self.id)),
+            Command::OpenRound => open::open_round(&mut draft)?,
+            Command::StartActivation { purpose, run_id, start } => {
+                agents::start(&mut draft, purpose, *run_id, start)?;
+            }
+            Command::RecordFocus { run_id, ask } => agents::focus(&mut draft, *run_id, ask)?,
+            Command::RecordAnswer { run_id, said } => agents::answer(&mut draft, *run_id, said)?,
+            Command::RecordSynthesis { run_id, synthesis } => {
+                agents::synthesis(&mut draft, *run_id, synthesis)?;
+            }
+            Command::ReportLost { run_id, reason } => agents::lost(&mut draft, *run_id, reason)?,
+            Command::RecordRound => record::record(&mut draft)?,
+            Command::Reply(reply) => person::reply(&mut draft, reply)?,
+            Command::Escalate(wish) => person::escalate(&mut draft, wish)?,
+            Command::Close(by) => person::close(&mut draft, by)?,
+            Command::Fail { problem } => draft.fail(problem)?,
+        }
+        Ok(Decided { events: draft.events, table: draft.table })
+    }
+}
+
+/// A decision in the making: the state so far, and the events that made it so.
+struct Draft {
+    table: Roundtable,
+    events: Vec<Event>,
+    now: Timestamp,
+}
+
+impl Draft {
+    /// Adds an event to the decision and to the state.
+    fn emit(&mut self, event: Event) {
+        self.table.apply(self.now, &event).expect("an event that follows from a state applies to that state");
+        self.events.push(event);
+    }
+
+    /// Refuses what a closed table does not take.
+    fn active(&self) -> Result<(), Refusal> {
+        match &self.table.closing {
+            Some(closing) => Err(Refusal::Closed(closing.reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// The round that is going on, if it is at `wanted`.
+    fn round_at(&self, wanted: RoundStep) -> Result<&Round, Refusal> {
+        self.active()?;
+        let round = self.table.current.as_ref().ok_or(Refusal::NoRound)?;
+        if round.step == wanted { Ok(round) } else { Err(Refusal::WrongStep { step: round.step, wanted }) }
+    }
+
+    /// Asks a person.
+    fn ask(&mut self, matter: Matter, question: Question) {
+        let asked = u32::try_from(self.table.interactions.len()).unwrap_or(u32::MAX);
+        let id = InteractionId(asked.saturating_add(1));
+        self.emit(Event::InteractionOpened { id, matter, question });
+    }
+
+    fn withdraw_pending(&mut self) {
+        if let Some(id) = self.table.pending().map(|pending| pending.interaction_id) {
+            self.emit(Event::InteractionWithdrawn { id });
+        }
+    }
+
+    /// Ends the roundtable, or refuses. What is unsettled then is said with it.
+    fn close(&mut self, reason: RoundtableTrigger, by: &By, problem: Option<String>) -> Result<(), Refusal> {
+        let actor = match by.kind {
+            ByKind::User => Actor::User,
+            ByKind::AutoDecide | ByKind::System => Actor::System,
+        };
+        RoundtableMachine::step(self.table.status, reason, actor)?;
+        self.withdraw_pending();
+        let unsettled = self.table.unsettled();
+        self.emit(Event::Closed(Closing { reason, by: by.clone(), problem, unsettled }));
+        Ok(())
+    }
+
+    fn fail(&mut self, problem: &str) -> Result<(), Refusal> {
+        self.close(RoundtableTrigger::Fail, &By::SYSTEM, Some(problem.to_owned()))
+    }
+}
+
+impl Roundtable {
+    /// What is not settled.
+    pub fn unsettled(&self) -> Unsettled {
+        let open = self.topics.iter().filter(|topic| topic.status != TopicStatus::Closed);
+        Unsettled {
+            topics: open.map(|topic| topic.id.clone()).collect(),
+            conflicts: self.open_conflicts().map(|conflict| conflict.about.conflict_id).collect(),
+            questions: self.open_questions().map(|question| question.about.question_id).collect(),
+        }
+    }
+}

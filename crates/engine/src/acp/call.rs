@@ -1,0 +1,70 @@
+//! How the agent is called: which program, in which environment.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use adjourn_core::ErrorCode;
+
+use super::AcpEngine;
+use super::live::Live;
+use crate::environment::Environment;
+use crate::program;
+use crate::supervisor::Agent;
+use crate::turn::{Finished, Turn, failed};
+
+impl AcpEngine {
+    /// The name or path of the program.
+    pub(super) fn program(&self) -> &str {
+        self.config.command.first().map_or("", String::as_str)
+    }
+
+    /// What people call it.
+    pub(super) fn name(&self) -> String {
+        Path::new(self.program()).file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    pub(super) fn environment(&self) -> Environment {
+        Environment::new(std::env::vars_os(), &self.config.pass_env, &self.config.env)
+    }
+
+    pub(super) fn locate(&self, environment: &Environment) -> Result<PathBuf, String> {
+        let path = environment.get("PATH");
+        program::locate(self.program(), path).ok_or_else(|| {
+            let place = match (self.program().contains('/'), path) {
+                (true, _) => "there is no such program".to_owned(),
+                (false, Some(path)) => format!("it is in no folder of PATH ({})", path.display()),
+                (false, None) => "PATH is not set".to_owned(),
+            };
+            format!("`{}` cannot be started: {place}", self.program())
+        })
+    }
+
+    /// Starts the agent, or says why it cannot be.
+    pub(super) async fn start(&self, turn: &Turn) -> Result<Live, Finished> {
+        let mut environment = self.environment();
+        let program =
+            self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;
+        if turn.process.is_some() && turn.handle.is_none() {
+            let problem = "the process that waited is gone, and its conversation cannot be taken up again";
+            return Err(failed(ErrorCode::InteractionProcessLost, problem));
+        }
+        if !turn.workspace.is_dir() {
+            let problem = format!("the workspace {} is not there", turn.workspace.display());
+            return Err(failed(ErrorCode::Internal, problem));
+        }
+        environment.set("ADJOURN_RUN_ID", turn.run_id.to_string());
+        let mut agent = Agent::new(program, &turn.workspace);
+        agent.args = self.config.command.iter().skip(1).map(OsString::from).collect();
+        agent.env = environment.into_variables();
+        let supervised = self.supervisor.start(agent).await;
+        let supervised = supervised
+            .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
+        let live = Live::connect(self.name(), supervised, turn, &self.config, &self.supervisor).await;
+        live.map_err(|error| {
+            failed(
+                ErrorCode::Internal,
+                format!("the output cannot be kept in {}: {error}", turn.logs.display()),
+            )
+        })
+    }
+}
