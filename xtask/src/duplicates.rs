@@ -28,10 +28,6 @@ const ACCEPTED: &[Accepted] = &[
     },
     Accepted { name: "hashbrown", because: "governor is behind indexmap" },
     Accepted { name: "r-efi", because: "comes with getrandom, only for UEFI" },
-    Accepted {
-        name: "windows-sys",
-        because: "ring, an option of rustls that is locked but never built, is behind",
-    },
     Accepted { name: "syn", because: "derive macros are moving from 2 to 3; only at build time" },
     Accepted {
         name: "windows-sys",

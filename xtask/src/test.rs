@@ -53,7 +53,7 @@ fn foreign_clients() -> Result<()> {
             schemathesis::run()?;
         }
         false => {
-            eprintln!("python3 is not installed, so the official MCP client and Schemathesis are left out")
+            eprintln!("python3 is not installed, so the official MCP client and Schemathesis are left out");
         }
     }
     match browser::browser().is_some() && is_there("npm") && is_there("curl") {

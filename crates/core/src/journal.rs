@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ContractStatus, ExecutionId, InteractionId, Question, RoundtableId, RunId, RunStatus, Timestamp,
+    ContractStatus, ExecutionId, InteractionId, Notice, Question, RoundtableId, RunId, RunStatus, Timestamp,
 };
 
 /// The ordered facts of one thing.
@@ -90,6 +90,8 @@ pub enum Change {
     Claimed(Claim),
     /// A key is free again.
     Released(ClaimKey),
+    /// Somebody is to be told.
+    Notice(Notice),
 }
 
 /// What a list of runs shows.

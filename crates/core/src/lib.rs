@@ -26,6 +26,7 @@ pub mod machine;
 pub mod machines;
 mod mode;
 mod names;
+mod notice;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod permission;
@@ -59,6 +60,7 @@ pub use machines::{InteractionMachine, InteractionStatus, InteractionTrigger};
 pub use machines::{RunMachine, RunStatus, RunTrigger};
 pub use mode::ExecutionMode;
 pub use names::{UnknownName, first_line};
+pub use notice::{Notice, NoticeId, NoticeKind, Wanted};
 pub use permission::PermissionRequest;
 pub use projection::{BadEntry, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};

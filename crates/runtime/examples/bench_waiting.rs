@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use adjourn_core::{
     By, Command as Ask, Create, ExecutionId, ExecutionMode, InteractionId, Reply, RunId, RunSpec, RunStatus,
+    Wanted,
 };
 use adjourn_runtime::still::StillDesk;
 use adjourn_runtime::{Driver, Runtime, Slots, SystemClock};
@@ -68,8 +69,10 @@ fn start(data: &Path) -> (Runtime, Threads) {
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(data).expect("nobody else has it"));
     let slots = Slots { total: usize::try_from(AT_ONCE).expect("it is small"), ..Slots::default() };
     let tasks = tokio::runtime::Handle::current();
-    Runtime::start(store, slots, Arc::new(SystemClock), |weak| Driver::new(weak, Arc::new(StillDesk), tasks))
-        .expect("the journal can be read")
+    Runtime::start(store, slots, Wanted::default(), Arc::new(SystemClock), |weak| {
+        Driver::new(weak, Arc::new(StillDesk), tasks)
+    })
+    .expect("the journal can be read")
 }
 
 /// Makes runs that wait, says so, and waits to be killed.

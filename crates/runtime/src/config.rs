@@ -31,7 +31,7 @@ pub use engine::{EngineConfig, EngineKind, How, Model};
 pub use problem::{ConfigError, ConfigProblem, Place};
 pub use server::{ServerConfig, WriteRate};
 pub use tool::{TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
-pub use webhook::{WebhookEvent, Webhooks};
+pub use webhook::Webhooks;
 
 use document::Document;
 use reader::Reader;

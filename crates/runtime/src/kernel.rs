@@ -16,7 +16,7 @@ mod scheduler;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use adjourn_core::{Command, Event, Item, Run, RunId, Survey, Timestamp};
+use adjourn_core::{Command, Event, Item, Run, RunId, Survey, Timestamp, Wanted};
 use adjourn_store::{Accepted, Decider, Error, News, Outcome, Request, Store};
 
 use self::deadlines::Deadlines;
@@ -101,6 +101,11 @@ impl<T> Kernel<T> {
             answers: Vec::new(),
             effects: Vec::new(),
         })
+    }
+
+    /// Says what somebody is to be told of from now on.
+    pub fn want(&mut self, wanted: Wanted) {
+        self.decider.want(wanted);
     }
 
     /// Takes a request. Its answer comes when it is durable.

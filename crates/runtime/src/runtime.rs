@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp};
+use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp, Wanted};
 use adjourn_store::{Error, Inputs, Outcome, Request, Steps, Store, Threads, WeakInputs};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -70,14 +70,17 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the runtime over what `store` holds. `hands` is given a handle to the runtime it works for.
+    /// Starts the runtime over what `store` holds. Notices are written of what is `wanted`, and `hands` is given a handle
+    /// to the runtime it works for.
     pub fn start<H: Hands>(
         store: Arc<dyn Store>,
         slots: Slots,
+        wanted: Wanted,
         clock: Arc<dyn Clock>,
         hands: impl FnOnce(WeakRuntime) -> H,
     ) -> Result<(Self, Threads), Error> {
-        let kernel = Kernel::new(store.clone(), slots, clock.now())?;
+        let mut kernel = Kernel::new(store.clone(), slots, clock.now())?;
+        kernel.want(wanted);
         let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
         let draining = Arc::new(AtomicBool::new(false));
         let stats = Arc::new(Stats::default());

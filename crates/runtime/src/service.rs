@@ -116,12 +116,13 @@ impl Service {
             return Err(Error::Directory { path: data_dir, problem: error.to_string() });
         }
         let slots = slots(&config);
+        let wanted = config.webhooks.iter().flat_map(|webhooks| webhooks.events.iter().copied()).collect();
         let variables: BTreeMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let desk = Arc::new(Desk::new(config, variables, workspaces, supervisor));
         let mut hands = None;
-        let (runtime, threads) = Runtime::start(store, slots, clock, |weak| {
+        let (runtime, threads) = Runtime::start(store, slots, wanted, clock, |weak| {
             let driver = Driver::new(weak, desk.clone(), tokio::runtime::Handle::current());
             hands = Some(driver.clone());
             driver

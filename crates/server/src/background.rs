@@ -7,11 +7,13 @@ use adjourn_core::RunStatus;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
 use adjourn_store::{RunFilter, Store};
+use tracing::warn;
 
 use crate::drain::{Ending, drained};
 use crate::error::Error;
 use crate::listen::Socket;
 use crate::serve::{ended, serve_socket};
+use crate::webhooks::Webhooks;
 
 /// How long nothing has to go on before the owner ends. Whoever started it is about to ask something of it, and a person
 /// who answers one question may answer the next.
@@ -31,12 +33,23 @@ pub struct Background {
 /// Owns a data directory, and answers on its socket, until nothing can go on by itself or it is told to end.
 pub async fn run_until_idle(options: Background, ending: Ending) -> Result<(), Error> {
     let Background { data_dir, config, grace } = options;
+    let webhooks = config.webhooks.as_ref().and_then(|webhooks| {
+        // Whoever started a run meant the run. What cannot be told from here stays in the journal.
+        let refused = |error| warn!(%error, "webhooks are left to the next owner");
+        Webhooks::new(webhooks).map_err(refused).ok()
+    });
     let (service, threads) = Service::open(&data_dir, config)?;
+    let told = ending.now.child_token();
+    let telling = match webhooks {
+        Some(_) => Telling::Here,
+        None => Telling::Elsewhere,
+    };
+    let deliveries = webhooks.map(|webhooks| tokio::spawn(webhooks.deliver(service.clone(), told.clone())));
     while !ending.soon.is_cancelled() && !ending.now.is_cancelled() {
         let doors = ending.now.child_token();
         let over = async {
             tokio::select! {
-                idle = idle(&service) => idle,
+                idle = idle(&service, telling) => idle,
                 () = drained(&service, &ending, grace) => Ok(()),
             }
         };
@@ -53,27 +66,54 @@ pub async fn run_until_idle(options: Background, ending: Ending) -> Result<(), E
             break;
         }
     }
+    told.cancel();
+    if let Some(deliveries) = deliveries {
+        // One that panicked told nothing more, and what it did not is in the journal.
+        let _ = deliveries.await;
+    }
     drop(service);
     ended(threads).await;
     Ok(())
 }
 
+/// Who tells others what happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    /// This owner.
+    Here,
+    /// Nobody, or the next one.
+    Elsewhere,
+}
+
 /// Waits until nothing has been able to go on for a while.
-async fn idle(service: &Service) -> Result<(), Error> {
+async fn idle(service: &Service, telling: Telling) -> Result<(), Error> {
     let mut commits = service.store().watch();
     loop {
         commits.mark_unchanged();
         let store = service.store().clone();
-        let can_go_on = tokio::task::spawn_blocking(move || can_go_on(store.as_ref())).await;
-        let changed = match can_go_on.map_err(std::io::Error::other)?? {
+        let looked = tokio::task::spawn_blocking(move || -> Result<_, adjourn_store::Error> {
+            let is_untold = telling == Telling::Here && is_untold(store.as_ref())?;
+            Ok((can_go_on(store.as_ref())?, is_untold))
+        });
+        let (can_go_on, is_untold) = looked.await.map_err(std::io::Error::other)??;
+        let changed = match can_go_on {
             true => Ok(commits.changed().await),
             false => tokio::time::timeout(IDLE_FOR, commits.changed()).await,
         };
         match changed {
             Ok(Ok(())) => {}
+            // That something was told is no commit.
+            Err(_) if is_untold => {}
             Ok(Err(_)) | Err(_) => return Ok(()),
         }
     }
+}
+
+/// Whether there is a notice that was not tried yet. One that was tried in vain is left to the next owner: a receiver may be
+/// away for days.
+fn is_untold(store: &dyn Store) -> Result<bool, adjourn_store::Error> {
+    // The earliest due come first, and those that were tried are due later.
+    Ok(store.notices(1)?.iter().any(|pending| pending.attempts == 0))
 }
 
 /// Whether something in a journal goes on, or will, without a person: a run that works or waits for a slot, or a question

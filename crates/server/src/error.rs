@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::tokens::TokensError;
+use crate::webhooks::WebhookError;
 
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,9 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// Webhooks cannot be sent as they are configured.
+    #[error(transparent)]
+    Webhooks(#[from] WebhookError),
     /// The data directory cannot be opened.
     #[error(transparent)]
     Store(#[from] adjourn_store::Error),

@@ -64,6 +64,7 @@ mod streams;
 pub mod tokens;
 mod traces;
 mod uploads;
+mod webhooks;
 
 pub use background::{Background, can_go_on, run_until_idle};
 pub use code::Code;
@@ -76,3 +77,4 @@ pub use problem::Problem;
 pub use rehearsal::rehearse;
 pub use router::Server;
 pub use serve::{Options, run, serve, serve_socket};
+pub use webhooks::WebhookError;

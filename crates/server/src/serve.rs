@@ -22,6 +22,7 @@ use crate::listen::{self, Listeners, Socket};
 use crate::router::Server;
 use crate::tokens::Tokens;
 use crate::traces::Traces;
+use crate::webhooks::Webhooks;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
 const GRACE: Duration = Duration::from_secs(5);
@@ -46,10 +47,13 @@ pub async fn run(options: Options, ending: Ending, ready: impl FnOnce(SocketAddr
     let tokens = options.tokens.as_deref().map(Tokens::open).transpose()?;
     // Before anything is opened: nothing is made or driven for a server that does not start.
     listen::check(options.listen, tokens.as_ref())?;
+    let webhooks = options.config.webhooks.as_ref().map(Webhooks::new).transpose()?;
     let (service, threads) = Service::open(&options.data_dir, options.config)?;
     let listeners = Listeners::bind(options.listen, tokens, &options.data_dir).await?;
     ready(listeners.address());
     let doors = CancellationToken::new();
+    let _closes = doors.clone().drop_guard();
+    let deliveries = webhooks.map(|webhooks| tokio::spawn(webhooks.deliver(service.clone(), doors.clone())));
     let served = tokio::select! {
         served = serve(service.clone(), listeners, doors.clone()) => served,
         never = async {
@@ -59,6 +63,10 @@ pub async fn run(options: Options, ending: Ending, ready: impl FnOnce(SocketAddr
         } => never,
         () = ending.now.cancelled() => return Ok(()),
     };
+    if let Some(deliveries) = deliveries {
+        // They end with the doors; one that panicked told nothing more, and what it did not is in the journal.
+        let _ = deliveries.await;
+    }
     drop(service);
     ended(threads).await;
     served

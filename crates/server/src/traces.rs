@@ -33,13 +33,16 @@ const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP
 /// What a server is called in its traces unless this says otherwise.
 const NAME: &str = "OTEL_SERVICE_NAME";
 
+/// Where ended runs are told to, and the thread that sends their traces.
+type Begun = (Arc<dyn Ended>, JoinHandle<()>);
+
 /// Where ended runs are handed in.
 pub(crate) struct Traces(SyncSender<RunId>);
 
 impl Traces {
     /// Begins to send traces, if the environment names a collector. The thread ends when the last handle is gone and
     /// everything was sent.
-    pub(crate) fn begin(store: &Arc<dyn Store>) -> std::io::Result<Option<(Arc<dyn Ended>, JoinHandle<()>)>> {
+    pub(crate) fn begin(store: &Arc<dyn Store>) -> std::io::Result<Option<Begun>> {
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         if !ENDPOINTS.into_iter().any(is_set) {
             return Ok(None);
@@ -58,7 +61,7 @@ impl Ended for Traces {
         match self.0.try_send(run_id) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
-                debug!(%run_id, "no trace is sent: {WAITING_MAX} others wait to be")
+                debug!(%run_id, "no trace is sent: {WAITING_MAX} others wait to be");
             }
             Err(TrySendError::Disconnected(_)) => debug!(%run_id, "no trace is sent: there is no exporter"),
         }

@@ -7,7 +7,7 @@ use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
     StreamId,
 };
-use adjourn_store::{After, Error, OpenCursor, Outcome, RunFilter, Store};
+use adjourn_store::{After, Error, OpenCursor, Outcome, Pending, RunFilter, Settled, Store};
 use tokio::sync::watch;
 
 use crate::bug::Bug;
@@ -122,6 +122,15 @@ impl Store for FlakyStore {
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
         self.check()?;
         self.inner.holder(key)
+    }
+
+    fn notices(&self, limit: usize) -> Result<Vec<Pending>, Error> {
+        self.check()?;
+        self.inner.notices(limit)
+    }
+
+    fn settle_notices(&self, settled: &[Settled]) -> Result<(), Error> {
+        self.inner.settle_notices(settled)
     }
 
     fn remove(&self, run: RunId) -> Result<bool, Error> {

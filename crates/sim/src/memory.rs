@@ -13,7 +13,7 @@ use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
     StreamId,
 };
-use adjourn_store::{After, Error, OpenCursor, Outcome, RunFilter, Store};
+use adjourn_store::{After, Error, OpenCursor, Outcome, Pending, RunFilter, Settled, Store};
 use tokio::sync::watch;
 
 use self::tables::Tables;
@@ -182,6 +182,16 @@ impl Store for MemoryStore {
 
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
         Ok(self.inside().tables.holder(key))
+    }
+
+    fn notices(&self, limit: usize) -> Result<Vec<Pending>, Error> {
+        Ok(self.inside().tables.notices(limit))
+    }
+
+    fn settle_notices(&self, settled: &[Settled]) -> Result<(), Error> {
+        let mut inside = self.inside();
+        settled.iter().for_each(|settled| inside.tables.settle_notice(*settled));
+        Ok(())
     }
 
     fn remove(&self, run: RunId) -> Result<bool, Error> {

@@ -13,6 +13,7 @@
 pub mod commits;
 pub mod items;
 mod model;
+pub mod notices;
 mod random;
 pub mod reads;
 pub mod removal;
@@ -65,6 +66,9 @@ macro_rules! store_conformance {
             commits::a_stale_decision_is_told_so_before_its_claims_are_looked_at,
             commits::a_restart_keeps_everything,
             commits::writers_in_many_threads_share_one_order,
+            notices::a_notice_is_there_with_its_item_until_it_is_settled,
+            notices::of_each_run_the_oldest_notice_comes_first_and_the_earliest_due_of_all,
+            notices::what_became_of_a_notice_that_is_gone_changes_nothing,
             reads::a_stream_is_read_from_any_event,
             reads::a_stream_is_read_from_any_frame,
             reads::everything_is_read_from_any_position,
@@ -106,6 +110,7 @@ mod tests {
         let listed = include_str!("conformance.rs");
         let modules = [
             ("commits", include_str!("conformance/commits.rs")),
+            ("notices", include_str!("conformance/notices.rs")),
             ("reads", include_str!("conformance/reads.rs")),
             ("removal", include_str!("conformance/removal.rs")),
             ("rows", include_str!("conformance/rows.rs")),

@@ -1,8 +1,8 @@
 //! What a store promises.
 
 use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, OpenInteraction, RunId, RunRow,
-    RunStatus, StreamId, Timestamp,
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, Notice, NoticeId,
+    OpenInteraction, RunId, RunRow, RunStatus, StreamId, Timestamp,
 };
 use tokio::sync::watch;
 
@@ -74,7 +74,14 @@ pub trait Store: Send + Sync + 'static {
     /// Who holds a key.
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error>;
 
-    /// Removes a run that has ended: its entries, its row with its labels, its contracts, and the keys it holds that
+    /// Up to `limit` notices that may be told, the earliest due first. Of each run only the oldest: the next one's turn
+    /// comes when that is settled.
+    fn notices(&self, limit: usize) -> Result<Vec<Pending>, Error>;
+
+    /// Remembers what became of notices, all in one commit. One that is not there any more is nobody's business.
+    fn settle_notices(&self, settled: &[Settled]) -> Result<(), Error>;
+
+    /// Removes a run that has ended: its entries, its row with its labels, its contracts, its notices, heard or not, and the keys it holds that
     /// nobody else could use, which are those of a scope `run:…` and the one it was created with. Durable and complete
     /// when it returns.
     ///
@@ -88,6 +95,26 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// Whoever keeps states of runs in memory forgets this one: a store does not tell.
     fn remove(&self, run: RunId) -> Result<bool, Error>;
+}
+
+/// A notice that was not heard yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The notice.
+    pub notice: Notice,
+    /// When to tell it.
+    pub due_at: Timestamp,
+    /// How often that was tried in vain.
+    pub attempts: u32,
+}
+
+/// What became of a notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// It was heard, or is given up: it goes.
+    Done(NoticeId),
+    /// It was not heard: once more then.
+    Again(NoticeId, Timestamp),
 }
 
 /// What became of one item of a batch.

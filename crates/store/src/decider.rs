@@ -11,7 +11,7 @@ mod warm;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use adjourn_core::{Command, Decided, Event, Item, Known, Refusal, Run, RunId, Timestamp};
+use adjourn_core::{Command, Decided, Event, Item, Known, Refusal, Run, RunId, Timestamp, Wanted};
 
 use self::batch::{Batch, Decision, Draft};
 use self::warm::Warm;
@@ -74,6 +74,8 @@ impl From<Error> for Denied {
 /// Decides commands in order. See the [module](self).
 pub struct Decider<T> {
     store: Arc<dyn Store>,
+    /// What somebody is to be told of.
+    wanted: Wanted,
     /// The states that were used last, durable or not.
     warm: Warm,
     /// What was decided and waits to be committed.
@@ -100,12 +102,18 @@ impl<T> Decider<T> {
     pub fn new(store: Arc<dyn Store>, warm_max: usize) -> Self {
         Self {
             store,
+            wanted: Wanted::default(),
             warm: Warm::new(warm_max),
             open: Batch::new(),
             in_flight: None,
             answers: VecDeque::new(),
             news: Vec::new(),
         }
+    }
+
+    /// Says what somebody is to be told of from now on: its notice is part of the commit.
+    pub fn want(&mut self, wanted: Wanted) {
+        self.wanted = wanted;
     }
 
     /// Decides a request. Its answer comes when everything it was decided on is durable.
@@ -134,7 +142,7 @@ impl<T> Decider<T> {
             return None;
         }
         let mut batch = std::mem::replace(&mut self.open, Batch::new());
-        let items = batch.take_items();
+        let items = batch.take_items(self.wanted);
         if items.is_empty() {
             // Nothing is in flight, so whatever these were decided on is durable.
             self.answers.extend(batch.decisions.into_iter().map(Decision::into_answer));

@@ -17,7 +17,7 @@ mod sqlite;
 mod tally;
 mod threads;
 
-pub use contract::{After, Conflict, OpenCursor, Outcome, RunFilter, Store};
+pub use contract::{After, Conflict, OpenCursor, Outcome, Pending, RunFilter, Settled, Store};
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;

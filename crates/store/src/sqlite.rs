@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite database in a data directory.
 
 mod codec;
+mod notices;
 mod open;
 mod problem;
 mod read;
@@ -21,7 +22,7 @@ use tokio::sync::watch;
 
 use crate::feed::Feed;
 use crate::lock::Lock;
-use crate::{After, Error, OpenCursor, Outcome, RunFilter, Store, directory};
+use crate::{After, Error, OpenCursor, Outcome, Pending, RunFilter, Settled, Store, directory};
 
 use readers::Readers;
 use write::Writer;
@@ -168,6 +169,14 @@ impl Store for SqliteStore {
 
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
         read::holder(&*self.readers.lend()?, key)
+    }
+
+    fn notices(&self, limit: usize) -> Result<Vec<Pending>, Error> {
+        notices::pending(&*self.readers.lend()?, limit)
+    }
+
+    fn settle_notices(&self, settled: &[Settled]) -> Result<(), Error> {
+        self.writer("settle notices")?.settle_notices(settled)
     }
 
     fn remove(&self, run: RunId) -> Result<bool, Error> {

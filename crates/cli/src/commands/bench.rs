@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use adjourn_core::{
     By, Command, Create, ExecutionId, ExecutionMode, InteractionId, Reply, RunId, RunSpec, RunStatus,
-    StreamId,
+    StreamId, Wanted,
 };
 use adjourn_runtime::still::StillDesk;
 use adjourn_runtime::{Driver, Runtime, Slots, SystemClock};
@@ -125,7 +125,9 @@ async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
     let desk = Arc::new(StillDesk);
     let handle = tokio::runtime::Handle::current();
     let (runtime, threads) =
-        Runtime::start(store.clone(), slots, Arc::new(SystemClock), |weak| Driver::new(weak, desk, handle))?;
+        Runtime::start(store.clone(), slots, Wanted::default(), Arc::new(SystemClock), |weak| {
+            Driver::new(weak, desk, handle)
+        })?;
     let runs = options.runs.unwrap_or(RUNS_DEFAULT);
     let next = Arc::new(AtomicU64::new(0));
     let started = Instant::now();

@@ -46,7 +46,7 @@ impl Token {
         print(&format!("{}\n", made.secret))?;
         anstream::eprintln!(
             "this is the token `{name}` ({role}). It is shown this once; {} keeps only its hash\n\
-             clients send it as `Authorization: Bearer {}…`\n\
+             clients send it as `Authorization: Bearer {}…`; `adjourn --server URL` takes it from $ADJOURN_TOKEN\n\
              the server asks for it when it is started with ADJOURN_TOKENS={}",
             file.display(),
             &made.secret[..8],

@@ -23,6 +23,7 @@ mod statechart;
 mod terminal;
 mod token;
 mod traces;
+mod webhooks;
 mod world;
 mod wrong_use;
 

@@ -5,6 +5,7 @@ mod attempts;
 mod contracts;
 mod deadlines;
 mod endings;
+mod notices;
 mod permissions;
 mod questions;
 mod restarts;

@@ -40,7 +40,8 @@ impl Journal {
                 Change::Run(_)
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
-                | Change::Contract(_) => {}
+                | Change::Contract(_)
+                | Change::Notice(_) => {}
             }
         }
         self.claims = claims;
@@ -72,7 +73,7 @@ impl Journal {
             }
             Change::InteractionClosed(run, id) => _ = self.open.remove(&(run, id)),
             Change::Contract(row) => _ = self.contracts.insert(row.execution_id, row),
-            Change::Claimed(_) | Change::Released(_) => {}
+            Change::Claimed(_) | Change::Released(_) | Change::Notice(_) => {}
         }
     }
 }

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::{KeyScope, Profile};
+use adjourn_core::{KeyScope, NoticeKind, Profile};
 use proptest::prelude::{prop_assert, proptest};
 
 use super::{
     Api, Config, ConfigError, EngineConfig, EngineKind, How, Model, Pace, Pattern, Permission, Place, Preset,
-    ServerConfig, Slots, ToolConfig, ToolServer, WebhookEvent, Webhooks, WriteRate,
+    ServerConfig, Slots, ToolConfig, ToolServer, Webhooks, WriteRate,
 };
 use adjourn_engine::secrets::Secret;
 use adjourn_engine::{PermissionAnswer, PermissionRule, Serves, ToolKind};
@@ -183,7 +183,7 @@ fn the_whole_file_is_read() {
         server: ServerConfig { writes: Some(WriteRate { per_second: 20, burst: 30 }) },
         webhooks: Some(Webhooks {
             url: "http://127.0.0.1:9000/hook".to_owned(),
-            events: vec![WebhookEvent::WaitingUser, WebhookEvent::Terminal],
+            events: vec![NoticeKind::WaitingUser, NoticeKind::Terminal],
             secret_env: Some("HOOK_SECRET".to_owned()),
         }),
         warnings: Vec::new(),

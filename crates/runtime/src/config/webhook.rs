@@ -1,20 +1,10 @@
 //! `[webhooks]`: who is told of what happens.
 
-use adjourn_core::named;
+use adjourn_core::NoticeKind;
 
 use super::reader::Reader;
 use super::value::url;
 use crate::nearest::hint;
-
-named! {
-    /// What a webhook is told of.
-    pub enum WebhookEvent {
-        /// A run waits for a person.
-        WaitingUser = "waiting_user",
-        /// A run ended.
-        Terminal = "terminal",
-    }
-}
 
 /// Who is told of what happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +12,7 @@ pub struct Webhooks {
     /// Where it is sent.
     pub url: String,
     /// What. By default everything.
-    pub events: Vec<WebhookEvent>,
+    pub events: Vec<NoticeKind>,
     /// The variable that holds the key that deliveries are signed with.
     pub secret_env: Option<String>,
 }
@@ -33,7 +23,7 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<Webhooks> {
     }
     let url = url(reader, "url");
     let events = reader.strings("events").map(|found| {
-        let events = found.value.iter().filter_map(|name| match name.parse::<WebhookEvent>() {
+        let events = found.value.iter().filter_map(|name| match name.parse::<NoticeKind>() {
             Ok(event) => Some(event),
             Err(unknown) => {
                 let hint = hint(name, unknown.known.iter().copied());
@@ -48,5 +38,5 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<Webhooks> {
     if url.is_none() {
         reader.missing("url", "where to send what happens");
     }
-    Some(Webhooks { url: url?, events: events.unwrap_or_else(|| WebhookEvent::ALL.to_vec()), secret_env })
+    Some(Webhooks { url: url?, events: events.unwrap_or_else(|| NoticeKind::ALL.to_vec()), secret_env })
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use subtle::{ConditionallySelectable, ConstantTimeEq};
+use tracing::warn;
 
 use super::line::{BadLine, Hash, Token, hash, read_all};
 use super::{Role, TokensError};
@@ -96,9 +97,15 @@ impl Tokens {
         let stamp = metadata.as_ref().ok().map(Stamp::of);
         let mut now = self.0.read.lock().unwrap_or_else(PoisonError::into_inner);
         if now.stamp != stamp {
-            let tokens =
-                metadata.and_then(|metadata| read(&self.0.path, &metadata)).map(|(tokens, _)| tokens);
-            *now = Read { stamp, tokens: tokens.unwrap_or_default().into() };
+            let (tokens, bad) =
+                metadata.and_then(|metadata| read(&self.0.path, &metadata)).unwrap_or_else(|error| {
+                    warn!(file = %self.0.path.display(), %error, "the tokens cannot be read: nobody gets in");
+                    Default::default()
+                });
+            for BadLine { line, problem } in bad {
+                warn!(file = %self.0.path.display(), line, problem, "a line of the tokens lets nobody in");
+            }
+            *now = Read { stamp, tokens: tokens.into() };
         }
         now.tokens.clone()
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::{
-    Change, ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, OpenInteraction, RunId,
-    RunRow, RunStatus, StreamId, Timestamp,
+    Change, ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, NoticeId,
+    OpenInteraction, RunId, RunRow, RunStatus, StreamId, Timestamp,
 };
-use adjourn_store::{After, Conflict, OpenCursor, Outcome, RunFilter};
+use adjourn_store::{After, Conflict, OpenCursor, Outcome, Pending, RunFilter, Settled};
 
 /// Entries and rows. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -23,6 +23,7 @@ pub(super) struct Tables {
     deadlines: BTreeMap<(Timestamp, RunId, InteractionId), ()>,
     contracts: BTreeMap<ExecutionId, ContractRow>,
     claims: BTreeMap<ClaimKey, Holder>,
+    notices: BTreeMap<NoticeId, Pending>,
 }
 
 /// An item that its maker got wrong is a mistake of ours, whatever the data.
@@ -95,7 +96,8 @@ impl Tables {
                 Change::Run(_)
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
-                | Change::Contract(_) => {}
+                | Change::Contract(_)
+                | Change::Notice(_) => {}
             }
         }
         None
@@ -116,6 +118,10 @@ impl Tables {
             Change::Contract(row) => _ = self.contracts.insert(row.execution_id, *row),
             Change::Claimed(claim) => _ = self.claims.insert(claim.key.clone(), claim.holder.clone()),
             Change::Released(key) => _ = self.claims.remove(key),
+            Change::Notice(notice) => {
+                let pending = Pending { notice: notice.clone(), due_at: notice.at, attempts: 0 };
+                self.notices.insert(notice.id, pending);
+            }
         }
     }
 
@@ -193,9 +199,33 @@ impl Tables {
         }
         self.runs.remove(&id);
         self.contracts.retain(|_, row| row.run_id != id);
+        self.notices.retain(|notice, _| notice.run_id != id);
         let is_its_own = |key: &ClaimKey| key.scope == "create" || key.scope.starts_with("run:");
         self.claims.retain(|key, holder| holder.run_id != id || !is_its_own(key));
         true
+    }
+
+    pub(super) fn notices(&self, limit: usize) -> Vec<Pending> {
+        let mut first: BTreeMap<RunId, &Pending> = BTreeMap::new();
+        for (id, pending) in &self.notices {
+            first.entry(id.run_id).or_insert(pending);
+        }
+        let mut due: Vec<_> = first.into_values().cloned().collect();
+        due.sort_by_key(|pending| (pending.due_at, pending.notice.id));
+        due.truncate(limit);
+        due
+    }
+
+    pub(super) fn settle_notice(&mut self, settled: Settled) {
+        match settled {
+            Settled::Done(id) => _ = self.notices.remove(&id),
+            Settled::Again(id, due_at) => {
+                if let Some(pending) = self.notices.get_mut(&id) {
+                    pending.due_at = due_at;
+                    pending.attempts += 1;
+                }
+            }
+        }
     }
 
     pub(super) fn holder(&self, key: &ClaimKey) -> Option<Holder> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use adjourn_core::{Command, Create, Decided, Event, Item, Run, RunId, item};
+use adjourn_core::{Change, Command, Create, Decided, Event, Item, Notice, Run, RunId, Wanted, item};
 
 use super::{Answer, Request};
 
@@ -55,8 +55,11 @@ impl Draft {
         &self.events
     }
 
-    fn into_item(self) -> Item {
-        item(self.before.as_deref(), self.create.as_deref(), &self.events, &self.after)
+    fn into_item(self, wanted: Wanted) -> Item {
+        let before = self.before.as_deref();
+        let mut item = item(before, self.create.as_deref(), &self.events, &self.after);
+        item.changes.extend(Notice::of(before, &self.events, &self.after, wanted).map(Change::Notice));
+        item
     }
 }
 
@@ -100,9 +103,9 @@ impl<T> Batch<T> {
     }
 
     /// The items to commit.
-    pub(super) fn take_items(&mut self) -> Arc<[Item]> {
+    pub(super) fn take_items(&mut self, wanted: Wanted) -> Arc<[Item]> {
         self.last.clear();
-        self.drafts.drain(..).map(Draft::into_item).collect()
+        self.drafts.drain(..).map(|draft| draft.into_item(wanted)).collect()
     }
 
     /// Takes the decisions about some runs out, in their order, and what they need committed with them.

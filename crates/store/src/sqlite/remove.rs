@@ -32,6 +32,7 @@ pub(super) fn run(connection: &mut Connection, id: RunId, head: u64) -> Result<b
         }
         transaction.execute("DELETE FROM open_interactions WHERE run = ?1", [key])?;
         transaction.execute("DELETE FROM contracts WHERE run = ?1", [key])?;
+        transaction.execute("DELETE FROM notices WHERE run = ?1", [key])?;
         transaction.execute(REMOVE_CLAIMS, [key])?;
         Ok(())
     };

@@ -33,3 +33,15 @@ pub(crate) const PUT_CLAIM: &str =
     "INSERT OR REPLACE INTO claims (scope, key, run, execution, digest) VALUES (?1, ?2, ?3, ?4, ?5)";
 
 pub(crate) const RELEASE: &str = "DELETE FROM claims WHERE scope = ?1 AND key = ?2";
+
+/// Due at once, unless another notice of the run comes first.
+pub(crate) const PUT_NOTICE: &str = "INSERT INTO notices (run, seq, at, due_at, attempts, body) VALUES (?1, ?2, ?3, \
+     CASE WHEN EXISTS (SELECT 1 FROM notices WHERE run = ?1) THEN NULL ELSE ?3 END, 0, ?4)";
+
+pub(crate) const REMOVE_NOTICE: &str = "DELETE FROM notices WHERE run = ?1 AND seq = ?2";
+
+pub(crate) const PROMOTE_NOTICE: &str = "UPDATE notices SET due_at = at WHERE run = ?1 AND due_at IS NULL \
+     AND seq = (SELECT min(seq) FROM notices WHERE run = ?1)";
+
+pub(crate) const NOTICE_AGAIN: &str =
+    "UPDATE notices SET due_at = ?3, attempts = attempts + 1 WHERE run = ?1 AND seq = ?2";

@@ -4,14 +4,15 @@
 //! nothing to take back, and no item needs a savepoint of its own.
 
 use adjourn_core::{
-    Change, Claim, ClaimKey, ContractRow, Holder, Item, OpenInteraction, RunId, RunRow, StreamId, Timestamp,
+    Change, Claim, ClaimKey, ContractRow, Holder, Item, Notice, OpenInteraction, RunId, RunRow, StreamId,
+    Timestamp,
 };
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
 use super::codec::{contract_status_code, count, execution_key, run_key, run_status_code, stream_key};
 use super::problem::while_doing;
-use super::{read, remove, sql};
-use crate::{Conflict, Error, Outcome};
+use super::{notices, read, remove, sql};
+use crate::{Conflict, Error, Outcome, Settled};
 
 const COMMIT: &str = "commit";
 
@@ -60,6 +61,11 @@ impl Writer {
         remove::run(&mut self.connection, run, self.head)
     }
 
+    /// Remembers what became of notices.
+    pub(super) fn settle_notices(&mut self, settled: &[Settled]) -> Result<(), Error> {
+        notices::settle(&mut self.connection, settled)
+    }
+
     /// Empties the log, as far as that is possible now.
     ///
     /// When a sync fails, the batch is rolled back but its pages may be in the log, and would count as committed if the
@@ -85,6 +91,7 @@ struct Writing<'c> {
     holder: CachedStatement<'c>,
     put_claim: CachedStatement<'c>,
     release: CachedStatement<'c>,
+    put_notice: CachedStatement<'c>,
 }
 
 /// Where a stream ends.
@@ -110,6 +117,7 @@ impl<'c> Writing<'c> {
             holder: connection.prepare_cached(sql::HOLDER)?,
             put_claim: connection.prepare_cached(sql::PUT_CLAIM)?,
             release: connection.prepare_cached(sql::RELEASE)?,
+            put_notice: connection.prepare_cached(sql::PUT_NOTICE)?,
         })
     }
 
@@ -166,7 +174,8 @@ impl<'c> Writing<'c> {
                 Change::Run(_)
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
-                | Change::Contract(_) => {}
+                | Change::Contract(_)
+                | Change::Notice(_) => {}
             }
         }
         Ok(None)
@@ -196,6 +205,7 @@ impl<'c> Writing<'c> {
                 Change::Released(ClaimKey { scope, key }) => {
                     self.release.execute([scope, key])?;
                 }
+                Change::Notice(notice) => self.notice(notice)?,
             }
         }
         Ok(())
@@ -255,6 +265,11 @@ impl<'c> Writing<'c> {
             contract_status_code(row.status),
             row.unknown,
         ])?;
+        Ok(())
+    }
+
+    fn notice(&mut self, Notice { id, at, body }: &Notice) -> rusqlite::Result<()> {
+        self.put_notice.execute(params![run_key(id.run_id), count(id.seq), at.millis(), body])?;
         Ok(())
     }
 

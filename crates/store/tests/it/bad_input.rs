@@ -123,7 +123,7 @@ fn a_journal_of_a_newer_version_is_refused() {
     Connection::open(database(&dir)).unwrap().execute_batch(newer).unwrap();
     for error in [open_error(dir.path()), reader_error(dir.path())] {
         let expected = format!(
-            "{} has format 99, this adjourn knows formats up to 2: use a newer adjourn",
+            "{} has format 99, this adjourn knows formats up to 3: use a newer adjourn",
             database(&dir).display()
         );
         assert_eq!(error, expected);

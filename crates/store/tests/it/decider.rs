@@ -11,8 +11,8 @@ use adjourn_core::{
 use adjourn_store::conformance::items::{at, run_id};
 use adjourn_store::decider::load;
 use adjourn_store::{
-    After, Answer, Conflict, Decider, Denied, Error, OpenCursor, Outcome, Request, RunFilter, SqliteStore,
-    Store,
+    After, Answer, Conflict, Decider, Denied, Error, OpenCursor, Outcome, Pending, Request, RunFilter,
+    Settled, SqliteStore, Store,
 };
 use serde_json::json;
 use tokio::sync::watch;
@@ -322,6 +322,14 @@ impl Store for Contested {
 
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error> {
         self.below.holder(key)
+    }
+
+    fn notices(&self, limit: usize) -> Result<Vec<Pending>, Error> {
+        self.below.notices(limit)
+    }
+
+    fn settle_notices(&self, settled: &[Settled]) -> Result<(), Error> {
+        self.below.settle_notices(settled)
     }
 
     fn remove(&self, run: RunId) -> Result<bool, Error> {
