@@ -34,9 +34,10 @@ pub(crate) fn output(args: &[&str]) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed something that is not UTF-8"))
 }
 
-/// Builds the binary `adjourn` as tests do, and says where it is.
+/// Builds the binary `adjourn` and says where it is: by the command that builds the tests, because with any other choice of
+/// packages half of what it is made of would be compiled a second time, with other features.
 pub(crate) fn adjourn() -> Result<PathBuf> {
-    run(&["build", "--package", "adjourn"])?;
+    run(&["test", "--workspace", "--all-features", "--no-run"])?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     Ok(repo::root().join(target).join("debug/adjourn"))
 }

@@ -29,8 +29,7 @@ command = ["sh", "-c", "echo this does not work | tee notes.txt; exit 1"]
 
 pub(crate) fn run() -> Result<()> {
     let python = python::environment("schemathesis")?;
-    cargo::run(&["build", "--package", "adjourn"])?;
-    let binary = repo::root().join("target/debug/adjourn");
+    let binary = cargo::adjourn()?;
     without_tokens(&python, &binary)?;
     with_tokens(&python, &binary)
 }
