@@ -27,7 +27,11 @@ const ACCEPTED: &[Accepted] = &[
         because: "jsonschema is behind tempfile and proptest, which are only for tests",
     },
     Accepted { name: "hashbrown", because: "governor is behind indexmap" },
+    Accepted { name: "indexmap", because: "1.x is an option of serde_with that is locked but never built" },
     Accepted { name: "r-efi", because: "comes with getrandom, only for UEFI" },
+    Accepted { name: "rand", because: "opentelemetry is behind proptest, which is only for tests" },
+    Accepted { name: "rand_core", because: "comes with rand" },
+    Accepted { name: "schemars", because: "0.9 is an option of serde_with that is locked but never built" },
     Accepted { name: "syn", because: "derive macros are moving from 2 to 3; only at build time" },
     Accepted {
         name: "windows-sys",
