@@ -28,6 +28,9 @@ pub struct ContractSpec {
     /// The contract that a person edited into this one; it needs no further approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_from: Option<ExecutionId>,
+    /// What the engine that asked for it knows it by, so that it finds it again after a restart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_ref: Option<String>,
 }
 
 /// What is to be done.
@@ -74,6 +77,8 @@ pub struct Contract {
     pub dispatched_at: Option<Timestamp>,
     /// A person allowed exactly this call.
     pub approved: bool,
+    /// The tool wants to know something before it does anything.
+    pub paused: Option<Paused>,
     /// Whether it is known what became of it.
     pub outcome: Outcome,
     /// What came out.
@@ -86,6 +91,15 @@ pub struct Contract {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+}
+
+/// A call that its tool answered with a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paused {
+    /// All that is needed to make the call again, in the words of whoever makes it.
+    pub state: Value,
+    /// The answer, as soon as there is one.
+    pub answer: Option<Value>,
 }
 
 /// Whether it is known what became of a call.
@@ -127,6 +141,7 @@ impl Contract {
             status: ContractStatus::Pending,
             dispatched_at: None,
             approved,
+            paused: None,
             outcome: Outcome::Known,
             result: None,
             error_message: None,
@@ -150,6 +165,23 @@ impl Contract {
             },
         };
         self.spec.irreversible && may_have_happened
+    }
+
+    /// A person said all there was to say, and the call only has to be made.
+    pub fn is_cleared(&self) -> bool {
+        let is_allowed = match &self.paused {
+            Some(paused) => paused.answer.is_some(),
+            None => self.approved,
+        };
+        let is_held = match self.status {
+            ContractStatus::Pending | ContractStatus::Waiting => true,
+            ContractStatus::Running
+            | ContractStatus::Completed
+            | ContractStatus::Failed
+            | ContractStatus::Rejected
+            | ContractStatus::Cancelled => false,
+        };
+        is_allowed && is_held && self.dispatched_at.is_none()
     }
 
     /// The call was dispatched, nobody knows its result, and it must not be made again.

@@ -170,7 +170,9 @@ fn kind(event: &Event) -> Option<FrameType> {
         Event::ContractChanged { .. } => Some(FrameType::ContractChanged),
         Event::Created(_)
         | Event::TurnStarted { .. }
-        | Event::Observed(Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_))
+        | Event::Observed(
+            Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) | Observation::Step(_),
+        )
         | Event::RepairStarted { supersedes: None, .. }
         | Event::InteractionWithdrawn { .. }
         // Said after the run's end, and in the stream nothing comes after its end.
@@ -222,7 +224,9 @@ fn data(event: &Event) -> Value {
         }
         Event::Created(_)
         | Event::TurnStarted { .. }
-        | Event::Observed(Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_))
+        | Event::Observed(
+            Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) | Observation::Step(_),
+        )
         | Event::InteractionWithdrawn { .. }
         | Event::ContractSettled { .. }
         | Event::ProcessLost
@@ -284,7 +288,8 @@ fn contract_created(spec: &ContractSpec) -> Value {
 
 fn add_detail(data: &mut Value, detail: Option<&ContractDetail>) {
     match detail {
-        None => {}
+        // What a tool wants back is its own business.
+        None | Some(ContractDetail::Paused(_)) => {}
         Some(ContractDetail::Dispatched) => data["dispatched"] = json!(true),
         Some(ContractDetail::Result(result)) => data["result"] = result.clone(),
         Some(ContractDetail::Error(message)) => data["error_message"] = json!(message),

@@ -54,6 +54,8 @@ pub enum Subject {
     Approval(ExecutionId),
     /// The agent asks for a form to be filled in; the answer is the contract's result.
     Form(ExecutionId),
+    /// The tool wants to know something before it does anything; the call is made again with the answer.
+    Elicitation(ExecutionId),
     /// After a crash: did this call happen?
     Recovery(ExecutionId),
     /// The agent asks whether it may use a tool of its own, with these arguments; no answer is a no.
@@ -83,7 +85,7 @@ impl Subject {
     pub const fn source(self) -> Source {
         match self {
             Self::Turn => Source::Turn,
-            Self::Approval(_) | Self::Form(_) => Source::Contract,
+            Self::Approval(_) | Self::Form(_) | Self::Elicitation(_) => Source::Contract,
             Self::Recovery(_) => Source::Recovery,
             Self::Permission(_) => Source::Permission,
         }
@@ -93,7 +95,7 @@ impl Subject {
     pub const fn execution_id(self) -> Option<ExecutionId> {
         match self {
             Self::Turn | Self::Permission(_) => None,
-            Self::Approval(id) | Self::Form(id) | Self::Recovery(id) => Some(id),
+            Self::Approval(id) | Self::Form(id) | Self::Elicitation(id) | Self::Recovery(id) => Some(id),
         }
     }
 }

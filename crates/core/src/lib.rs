@@ -46,7 +46,9 @@ pub use canonical::canonical;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
 pub use code::{ErrorCode, RunError, Warning, WarningCode};
 pub use completion::{AUTO_DECISIONS_MAX, Ask, DONE_MARKER, Evidence, Rules, Validity, Verdict, verdict};
-pub use contract::{Consequence, Contract, ContractAction, ContractSpec, Outcome, ToolCall, Transition};
+pub use contract::{
+    Consequence, Contract, ContractAction, ContractSpec, Outcome, Paused, ToolCall, Transition,
+};
 pub use fcmp::{Frame, FrameType, Place};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
 pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject};

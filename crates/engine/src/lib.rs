@@ -27,6 +27,7 @@ mod replay;
 pub mod secrets;
 pub mod supervisor;
 mod tail;
+mod toolbox;
 pub mod tools;
 mod turn;
 
@@ -37,4 +38,5 @@ pub use log::log_file;
 pub use pattern::Pattern;
 pub use recording::{Recorder, RecordingError};
 pub use replay::{Pace, ReplayEngine};
+pub use toolbox::{ASK_USER, Call, History, NoTools, Stale, Told, Toolbox};
 pub use turn::{Decision, Engine, Finished, Probe, ProfileFound, Seen, Turn};

@@ -98,7 +98,10 @@ impl ReplayEngine {
         match ended {
             // Somebody stopped it then. Until somebody does now it goes on, and shows nothing.
             Finished::Stopped => std::future::pending().await,
-            Finished::Completed { .. } | Finished::Failed(_) | Finished::NeedsPermission(_) => {
+            Finished::Completed { .. }
+            | Finished::Failed(_)
+            | Finished::NeedsPermission(_)
+            | Finished::Suspended => {
                 let next = recorded.next.unwrap_or(NO_TURN);
                 let _ = show.send(handle(next)).await;
                 Ok(renaming.finished(ended))
@@ -128,7 +131,7 @@ fn played(seen: &Seen) -> Option<Seen> {
         | Observation::Reasoning { raw, .. }
         | Observation::ToolCall { raw, .. }
         | Observation::CommandExecution { raw, .. } => *raw = None,
-        Observation::Process(_) | Observation::Usage(_) => {}
+        Observation::Process(_) | Observation::Usage(_) | Observation::Step(_) => {}
     }
     Some(Seen::Fact(fact))
 }

@@ -1,9 +1,11 @@
 //! What an engine is given and what it gives back.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use adjourn_core::{
     ErrorCode, IdempotencyKey, Observation, PermissionRequest, Process, Profile, ResumesBy, RunError, RunId,
+    TurnReason,
 };
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::secrets::Masker;
+use crate::toolbox::Toolbox;
 
 /// One turn to execute.
 #[derive(Debug, Clone)]
@@ -35,6 +38,12 @@ pub struct Turn {
     pub process: Option<Process>,
     /// What was decided since the turn before about permissions that the agent asked for. Each counts once.
     pub decisions: Vec<Decision>,
+    /// Why there is a turn.
+    pub reason: TurnReason,
+    /// What the run was told in its first turn, for engines that keep no conversation of their own.
+    pub opening: String,
+    /// What it can call, and where it is written down.
+    pub tools: Arc<dyn Toolbox>,
 }
 
 /// What was decided about a permission that an agent asked for.
@@ -72,6 +81,8 @@ pub enum Finished {
     /// The agent needs permissions, these besides any that it asked for before. A process that stays waits for them in
     /// its turn, every other one has ended it.
     NeedsPermission(Vec<PermissionRequest>),
+    /// Everything that is left to do waits for a person. Only for engines that resume by the journal.
+    Suspended,
 }
 
 /// What can be found out about an engine without giving it work.

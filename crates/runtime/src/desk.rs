@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Subject, Survey, TurnReason};
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
-use adjourn_engine::{AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Recorder, ReplayEngine, Turn};
+use adjourn_engine::{
+    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, NoTools, Recorder, ReplayEngine, Turn,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -268,6 +270,9 @@ impl Briefs for Desk {
                 profile: run.profile(),
                 process: None,
                 decisions: Vec::new(),
+                reason: TurnReason::First,
+                opening: String::new(),
+                tools: Arc::new(NoTools),
             }),
             (Err(_), _) | (_, Err(_)) => false,
         };

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use adjourn_core::{
     Command, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run, RunError,
-    RunId, Subject, Survey, TurnEnd, Validity,
+    RunId, Subject, Survey, TurnEnd, TurnReason, Validity,
 };
-use adjourn_engine::{Decision, Engine, Finished, Seen, Turn};
+use adjourn_engine::{Decision, Engine, Finished, NoTools, Seen, Turn};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -244,6 +244,9 @@ impl Inner {
             profile: run.profile(),
             process: run.process().filter(|_| run.profile() == Profile::StickyProcess),
             decisions: run.turn_answers().filter_map(decision).collect(),
+            reason: run.turn_reason().unwrap_or(TurnReason::First),
+            opening: String::new(),
+            tools: Arc::new(NoTools),
         };
         let (show, seen) = mpsc::channel(SEEN_MAX);
         let (finished, last) =
@@ -252,6 +255,7 @@ impl Inner {
             Finished::Completed { text } => self.judge(masker.text(&text).into_owned(), output).await,
             Finished::Failed(RunError { code, message }) => failed(code, masker.text(&message).into_owned()),
             Finished::Stopped => self.stopped(run),
+            Finished::Suspended => TurnEnd::Suspended,
             Finished::NeedsPermission(requests) => TurnEnd::NeedsPermission(
                 requests.into_iter().map(|request| covered(&masker, request)).collect(),
             ),
@@ -376,6 +380,7 @@ fn masked(masker: &Masker, observation: Observation) -> Observation {
         Observation::CommandExecution { command, detail, raw } => {
             Observation::CommandExecution { command: text(command), detail: masker.json(&detail), raw }
         }
+        Observation::Step(step) => Observation::Step(masker.json(&step)),
         Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) => observation,
     }
 }

@@ -112,11 +112,8 @@ impl Simulation {
         if run.profile() == Profile::StickyProcess && !self.engines.processes.contains_key(&run.id()) {
             script.push(Act::Process);
         }
-        let approved = run.contracts().filter(|contract| {
-            let may_be_made = matches!(contract.status, ContractStatus::Pending | ContractStatus::Waiting);
-            contract.approved && may_be_made && contract.dispatched_at.is_none()
-        });
-        script.extend(approved.map(|contract| Act::MakeApproved(contract.spec.execution_id)));
+        let cleared = run.contracts().filter(|contract| contract.is_cleared());
+        script.extend(cleared.map(|contract| Act::MakeApproved(contract.spec.execution_id)));
         if run.process().is_some() && run.open_interactions().any(is_permission) {
             // Only some of what its process waits for was decided.
             script.push(Act::Permissions(0));

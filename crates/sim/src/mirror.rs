@@ -137,6 +137,9 @@ impl Mirror {
                     id.to_string()
                 })?;
             }
+            Event::ContractChanged { id, detail: Some(ContractDetail::Paused(_)), .. } => {
+                self.dispatched.remove(id);
+            }
             _ => {}
         }
         run.apply(at, event).map_err(|bad| bad_event(&bad))

@@ -8,8 +8,8 @@ use crate::interaction::{Action, By, ByKind, Resolution, Subject};
 use crate::machine::Machine;
 use crate::{
     Actor, Contract, ContractMachine, ExecutionId, Interaction, InteractionId, InteractionMachine,
-    InteractionStatus, InteractionTrigger, Outcome, RunId, RunMachine, RunStatus, RunTrigger, Timestamp,
-    Transition,
+    InteractionStatus, InteractionTrigger, Outcome, Paused, RunId, RunMachine, RunStatus, RunTrigger,
+    Timestamp, Transition,
 };
 
 /// An event that does not follow from the ones before it: the journal was not written by this code, or was damaged.
@@ -135,9 +135,15 @@ impl Run {
                     Subject::Approval(call) if *action == Some(Action::Approve) => {
                         self.contract_mut(call)?.approved = true;
                     }
+                    Subject::Elicitation(call) if *action != Some(Action::Reject) => {
+                        if let Some(paused) = &mut self.contract_mut(call)?.paused {
+                            paused.answer = Some(response.clone());
+                        }
+                    }
                     Subject::Turn
                     | Subject::Approval(_)
                     | Subject::Form(_)
+                    | Subject::Elicitation(_)
                     | Subject::Recovery(_)
                     | Subject::Permission(_) => {}
                 }
@@ -200,7 +206,11 @@ impl Run {
         for interaction in self.interactions.iter_mut().filter(|interaction| interaction.is_open()) {
             let own = match interaction.subject {
                 Subject::Form(id) => self.contracts.get(&id).and_then(|form| form.spec.timeout_seconds),
-                Subject::Turn | Subject::Approval(_) | Subject::Recovery(_) | Subject::Permission(_) => None,
+                Subject::Turn
+                | Subject::Approval(_)
+                | Subject::Elicitation(_)
+                | Subject::Recovery(_)
+                | Subject::Permission(_) => None,
             };
             if own.is_none() {
                 interaction.deadline_at = None;
@@ -276,7 +286,8 @@ impl Run {
             Observation::Message { .. }
             | Observation::Reasoning { .. }
             | Observation::ToolCall { .. }
-            | Observation::CommandExecution { .. } => {}
+            | Observation::CommandExecution { .. }
+            | Observation::Step(_) => {}
         }
     }
 
@@ -316,6 +327,11 @@ impl Run {
         match detail {
             None => {}
             Some(ContractDetail::Dispatched) => contract.dispatched_at = Some(at),
+            Some(ContractDetail::Paused(state)) => {
+                // The tool answered that it did nothing, so there is nothing to be in doubt about.
+                contract.dispatched_at = None;
+                contract.paused = Some(Paused { state: state.clone(), answer: None });
+            }
             Some(ContractDetail::Result(result)) => contract.result = Some(result.clone()),
             Some(ContractDetail::Error(message)) => contract.error_message = Some(message.clone()),
             Some(ContractDetail::Unknown(message)) => {

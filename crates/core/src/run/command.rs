@@ -150,6 +150,13 @@ pub enum ContractReport {
     Rejected(String),
     /// Nobody knows: the result got lost on the way.
     Lost(String),
+    /// Nothing was done yet: the tool wants to know something first.
+    NeedsInput {
+        /// What it wants to know.
+        question: Question,
+        /// All that is needed to make the call again, in the words of whoever makes it.
+        state: Value,
+    },
 }
 
 /// What else is known when a command is decided.

@@ -146,6 +146,8 @@ pub enum ContractDetail {
     Error(String),
     /// The result was lost: it may have happened.
     Unknown(String),
+    /// The tool did nothing yet and wants to know something; this is all that is needed to make the call again.
+    Paused(Value),
 }
 
 named! {
@@ -224,6 +226,8 @@ pub enum Observation {
     },
     /// What was used since the last report.
     Usage(Usage),
+    /// A step of an engine that resumes by the journal, in its own words. Shown to nobody.
+    Step(Value),
 }
 
 /// Tokens and money.

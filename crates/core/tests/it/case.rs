@@ -210,6 +210,7 @@ impl Case {
             scope: self.run().scope(KeyScope::Run),
             timeout_seconds: None,
             edited_from: None,
+            call_ref: None,
         }
     }
 

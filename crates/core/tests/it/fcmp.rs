@@ -90,6 +90,7 @@ fn failed_run() -> Case {
         Observation::ToolCall { name: "read".to_owned(), detail: json!({"path": "a"}), raw },
         Observation::CommandExecution { command: "ls".to_owned(), detail: json!({"exit": 0}), raw },
         Observation::Usage(Usage { input_tokens: 10, output_tokens: 2, cost_usd: Some(0.25) }),
+        Observation::Step(json!({"said": "hi"})),
     ]);
     let id = run.sends("ann");
     run.reports(id, ContractReport::Lost("the connection broke".to_owned())).breaks();
@@ -177,7 +178,7 @@ fn every_kind_of_event_is_in_one_of_the_journals() {
 }
 
 /// How many kinds there are: one more than the greatest number below.
-const KINDS: usize = 23;
+const KINDS: usize = 24;
 
 /// Numbers the kinds of events. A new one gets the next number here, and a run above that shows it.
 fn kind(event: &Event) -> usize {
@@ -205,5 +206,6 @@ fn kind(event: &Event) -> usize {
         Event::ProcessLost => 20,
         Event::EndRequested(_) => 21,
         Event::ResultRecorded(_) => 22,
+        Event::Observed(Observation::Step(_)) => 23,
     }
 }

@@ -92,9 +92,7 @@ fn next_call(run: &Run) -> Option<Command> {
         let id = contract.spec.execution_id;
         match contract.status {
             ContractStatus::Pending => Some(Command::DispatchContract(id)),
-            ContractStatus::Waiting if contract.approved && contract.dispatched_at.is_none() => {
-                Some(Command::DispatchContract(id))
-            }
+            ContractStatus::Waiting if contract.is_cleared() => Some(Command::DispatchContract(id)),
             ContractStatus::Running => {
                 Some(Command::ReportContract { id, report: ContractReport::Succeeded(json!("done")) })
             }

@@ -303,13 +303,18 @@ impl Step {
             scope: run.scope(scope),
             timeout_seconds: (self.which > 3).then_some(SESSION_TIMEOUT_SEC / 4),
             edited_from: None,
+            call_ref: None,
         };
         let approval = (self.how % 4 > 1).then(|| Question::confirm("May it?"));
         RequestContract { turn: run.turn(), spec, approval }
     }
 
     fn report(self) -> ContractReport {
-        match self.how % 4 {
+        match self.how % 5 {
+            4 => ContractReport::NeedsInput {
+                question: pick(&QUESTIONS, self.which).expect("there are some"),
+                state: json!({"step": self.which}),
+            },
             0 => ContractReport::Succeeded(json!({"sent": true})),
             1 => ContractReport::Failed("no".to_owned()),
             2 => ContractReport::Rejected("never".to_owned()),

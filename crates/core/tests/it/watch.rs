@@ -89,6 +89,9 @@ impl Watch {
                     let ending = accepted.before.as_ref().and_then(Run::ending);
                     assert_eq!(ending, None, "{id} is dispatched by a run that has to end");
                 }
+                Event::ContractChanged { id, detail: Some(ContractDetail::Paused(_)), .. } => {
+                    self.dispatched.remove(id);
+                }
                 _ => {}
             }
         }
@@ -99,7 +102,8 @@ impl Watch {
         let without_effect = match command {
             Command::ReportContract {
                 id,
-                report: ContractReport::Failed(_) | ContractReport::Rejected(_),
+                report:
+                    ContractReport::Failed(_) | ContractReport::Rejected(_) | ContractReport::NeedsInput { .. },
             }
             | Command::SettleContract { id, happened: false, .. } => Some(*id),
             Command::Reply(reply) if reply.response == "did_not_happen" => accepted
@@ -383,7 +387,9 @@ pub(crate) fn helpful_reply(run: &Run, id: InteractionId) -> Command {
     let response = match interaction.subject {
         Subject::Approval(_) => json!("yes"),
         Subject::Recovery(_) => json!("happened"),
-        Subject::Turn | Subject::Form(_) | Subject::Permission(_) => interaction.question.default_answer(),
+        Subject::Turn | Subject::Form(_) | Subject::Elicitation(_) | Subject::Permission(_) => {
+            interaction.question.default_answer()
+        }
     };
     Command::Reply(Reply {
         interaction_id: id,

@@ -1,9 +1,10 @@
 //! Finds out what an agent is and what it can do, by asking it and by trying it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use adjourn_core::{Profile, RunId};
+use adjourn_core::{Profile, RunId, TurnReason};
 use agent_client_protocol::v1::schema::InitializeResponse;
 
 use super::AcpEngine;
@@ -11,6 +12,7 @@ use super::failure::Trouble;
 use super::live::Live;
 use super::session::Way;
 use crate::secrets::Masker;
+use crate::toolbox::NoTools;
 use crate::turn::{Finished, Probe, ProfileFound, Turn};
 
 /// What is said of an agent that does not say its version.
@@ -42,6 +44,9 @@ impl Workplace {
             profile: Profile::Resumable,
             process: None,
             decisions: Vec::new(),
+            reason: TurnReason::First,
+            opening: String::new(),
+            tools: Arc::new(NoTools),
         }
     }
 }
@@ -64,9 +69,12 @@ impl AcpEngine {
         match self.try_it(&place.turn()).await {
             Ok(probe) => probe,
             Err(Finished::Failed(error)) => Probe::Unusable { problem: error.message },
-            Err(Finished::Completed { .. } | Finished::Stopped | Finished::NeedsPermission(_)) => {
-                Probe::Unusable { problem: "it ended before it was asked anything".to_owned() }
-            }
+            Err(
+                Finished::Completed { .. }
+                | Finished::Stopped
+                | Finished::NeedsPermission(_)
+                | Finished::Suspended,
+            ) => Probe::Unusable { problem: "it ended before it was asked anything".to_owned() },
         }
     }
 

@@ -53,7 +53,7 @@ impl<'a> Renaming<'a> {
                     request.question.prompt = self.text(&request.question.prompt);
                 }
             }
-            Finished::Stopped => {}
+            Finished::Stopped | Finished::Suspended => {}
         }
         finished
     }
@@ -69,6 +69,7 @@ impl<'a> Renaming<'a> {
                 *what = self.text(what);
                 *detail = self.json(detail);
             }
+            Observation::Step(step) => *step = self.json(step),
             Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) => {}
         }
         fact

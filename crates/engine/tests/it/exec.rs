@@ -12,7 +12,10 @@ use crate::turns::{Going, completed, config, engine, facts, handle, run, turn};
 fn failure(finished: Finished) -> (ErrorCode, String) {
     match finished {
         Finished::Failed(error) => (error.code, error.message),
-        Finished::Completed { .. } | Finished::Stopped | Finished::NeedsPermission(_) => {
+        Finished::Completed { .. }
+        | Finished::Stopped
+        | Finished::NeedsPermission(_)
+        | Finished::Suspended => {
             panic!("it should have failed: {finished:?}")
         }
     }

@@ -26,7 +26,10 @@ fn referred(stage: &Stage, raw: Option<RawRef>) -> String {
 fn code(finished: Finished) -> Option<ErrorCode> {
     match finished {
         Finished::Failed(error) => Some(error.code),
-        Finished::Completed { .. } | Finished::Stopped | Finished::NeedsPermission(_) => None,
+        Finished::Completed { .. }
+        | Finished::Stopped
+        | Finished::NeedsPermission(_)
+        | Finished::Suspended => None,
     }
 }
 

@@ -142,7 +142,10 @@ async fn says_why_it_failed(real: &Real) {
     let Some(staged) = real.on_stage([Reply::fault(Fault::Status(401))]) else { return };
     let code = |finished: Finished| match finished {
         Finished::Failed(error) => (error.code, error.message),
-        Finished::Completed { .. } | Finished::Stopped | Finished::NeedsPermission(_) => {
+        Finished::Completed { .. }
+        | Finished::Stopped
+        | Finished::NeedsPermission(_)
+        | Finished::Suspended => {
             panic!("it should have failed: {finished:?}")
         }
     };

@@ -20,6 +20,7 @@ fn brief(observation: &Observation) -> String {
     match observation {
         Observation::Handle(handle) => format!("handle {handle}"),
         Observation::Process(_) => "process".to_owned(),
+        Observation::Step(step) => format!("step {step}"),
         Observation::Message { text, .. } => format!("message {text}"),
         Observation::Reasoning { text, .. } => format!("reasoning {text}"),
         Observation::ToolCall { name, .. } => format!("tool {name}"),
@@ -36,7 +37,9 @@ fn raw(observation: &Observation) -> Option<RawRef> {
         | Observation::Reasoning { raw, .. }
         | Observation::ToolCall { raw, .. }
         | Observation::CommandExecution { raw, .. } => *raw,
-        Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) => None,
+        Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) | Observation::Step(_) => {
+            None
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use adjourn_core::{Observation, Profile, RunId};
+use adjourn_core::{Observation, Profile, RunId, TurnReason};
 use adjourn_engine::secrets::Masker;
-use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, Preset, Seen, Turn};
+use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, NoTools, Preset, Seen, Turn};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -63,6 +63,9 @@ pub(crate) fn turn(stage: &Stage, prompt: &str) -> Turn {
         profile: Profile::Resumable,
         process: None,
         decisions: Vec::new(),
+        reason: TurnReason::First,
+        opening: String::new(),
+        tools: Arc::new(NoTools),
     }
 }
 

@@ -34,10 +34,11 @@ pub(super) fn words(run: &Run, id: InteractionId, how: How, ledger: &Ledger) -> 
             (json!(answer.name()), None)
         }
         (Subject::Recovery(_), How::Other) => (json!(RecoveryAnswer::CancelRun.name()), None),
-        (Subject::Form(_), How::Other) => (json!("no"), Some(Action::Reject)),
-        (Subject::Turn | Subject::Form(_) | Subject::Permission(_), How::Right | How::Edit) => {
-            (json!(if is_choice { "a" } else { "yes" }), None)
-        }
+        (Subject::Form(_) | Subject::Elicitation(_), How::Other) => (json!("no"), Some(Action::Reject)),
+        (
+            Subject::Turn | Subject::Form(_) | Subject::Elicitation(_) | Subject::Permission(_),
+            How::Right | How::Edit,
+        ) => (json!(if is_choice { "a" } else { "yes" }), None),
         (Subject::Turn | Subject::Permission(_), How::Other) => {
             (json!(if is_choice { "b" } else { "no" }), None)
         }

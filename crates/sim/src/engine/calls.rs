@@ -54,6 +54,7 @@ impl Simulation {
             scope: self.mirror.runs.get(&run_id).map_or_else(String::new, |run| run.scope(scope)),
             timeout_seconds: None,
             edited_from: None,
+            call_ref: None,
         };
         let approval = approval.then(|| Question::confirm("May it?"));
         Command::RequestContract(RequestContract { turn, spec, approval })
@@ -72,6 +73,7 @@ impl Simulation {
             scope: self.mirror.runs.get(&run_id).map_or_else(String::new, |run| run.scope(KeyScope::Run)),
             timeout_seconds,
             edited_from: None,
+            call_ref: None,
         };
         Command::RequestContract(RequestContract { turn, spec, approval: None })
     }

@@ -80,7 +80,7 @@ pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal
     let trigger = match contract.status {
         // After a crash in doubt an approved call waits as well: for what became of it, not for being made.
         ContractStatus::Waiting if contract.dispatched_at.is_some() => return Err(Refusal::Dispatched(id)),
-        ContractStatus::Waiting if !contract.approved => return Err(Refusal::NotApproved(id)),
+        ContractStatus::Waiting if !contract.is_cleared() => return Err(Refusal::NotApproved(id)),
         ContractStatus::Waiting => ContractTrigger::Resume,
         ContractStatus::Pending
         | ContractStatus::Running
@@ -96,6 +96,12 @@ pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal
 pub(super) fn report(draft: &mut Draft, id: ExecutionId, report: &ContractReport) -> Result<(), Refusal> {
     let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
     let (trigger, detail) = match report {
+        ContractReport::NeedsInput { question, state } => {
+            let (question, state) = (question.clone(), ContractDetail::Paused(state.clone()));
+            draft.step_contract(id, ContractTrigger::Suspend, Actor::ToolNode, Some(state))?;
+            draft.open(Subject::Elicitation(id), question);
+            return Ok(());
+        }
         ContractReport::Succeeded(result) => {
             (ContractTrigger::Succeed, ContractDetail::Result(result.clone()))
         }

@@ -19,7 +19,9 @@ pub(super) fn deadline(run: &Run, subject: Subject, now: Timestamp) -> Option<Ti
             Some(seconds) => Some(now.plus_seconds(seconds)),
             None => something_happens.then(session),
         },
-        Subject::Turn | Subject::Approval(_) | Subject::Permission(_) => something_happens.then(session),
+        Subject::Turn | Subject::Approval(_) | Subject::Elicitation(_) | Subject::Permission(_) => {
+            something_happens.then(session)
+        }
     }
 }
 
@@ -44,7 +46,7 @@ pub(super) fn expire(draft: &mut Draft, id: InteractionId) -> Result<(), Refusal
                 end::request(draft, EndCause::WaitTimedOut)
             }
         },
-        Subject::Approval(call) | Subject::Form(call) => {
+        Subject::Approval(call) | Subject::Form(call) | Subject::Elicitation(call) => {
             give_up(draft, call)?;
             decide_alone(draft, id, Value::Null)
         }

@@ -120,7 +120,7 @@ fn settle_calls(draft: &mut Draft) -> Result<Calls, Refusal> {
             }
             // Nobody is left who would dispatch it: the agent's call died with its process.
             ContractStatus::Pending
-                if draft.run.spec.resumes_by == ResumesBy::Handle && !approved(&draft.run, id) =>
+                if draft.run.spec.resumes_by == ResumesBy::Handle && !is_cleared(&draft.run, id) =>
             {
                 draft.step_contract(id, ContractTrigger::Start, Actor::Recovery, None)?;
                 let error = ContractDetail::Error("interrupted by a restart before it began".to_owned());
@@ -142,6 +142,6 @@ fn settle_calls(draft: &mut Draft) -> Result<Calls, Refusal> {
     Ok(calls)
 }
 
-fn approved(run: &Run, id: crate::ExecutionId) -> bool {
-    run.contract(id).is_some_and(|contract| contract.approved)
+fn is_cleared(run: &Run, id: crate::ExecutionId) -> bool {
+    run.contract(id).is_some_and(crate::Contract::is_cleared)
 }

@@ -34,14 +34,18 @@ pub(super) fn reply(draft: &mut Draft, reply: &Reply) -> Result<(), Refusal> {
     });
     match (subject, action) {
         (Subject::Turn | Subject::Permission(_), _)
-        | (Subject::Approval(_), Some(Action::Approve) | None) => {}
+        | (Subject::Approval(_), Some(Action::Approve) | None)
+        | (Subject::Elicitation(_), Some(Action::Approve | Action::Edit) | None) => {}
         (Subject::Approval(call), Some(Action::Edit)) => {
             reject(draft, call, "a person changed the arguments")?;
             if let Some(spec) = edit {
                 super::contract::record(draft, spec)?;
             }
         }
-        (Subject::Approval(call) | Subject::Form(call), Some(Action::Reject)) => {
+        (
+            Subject::Approval(call) | Subject::Form(call) | Subject::Elicitation(call),
+            Some(Action::Reject),
+        ) => {
             let reason = response.as_str().unwrap_or("a person said no");
             reject(draft, call, reason)?;
         }
@@ -96,10 +100,10 @@ fn check(interaction: &Interaction, reply: &Reply) -> Result<(Value, Option<Acti
         (Subject::Turn | Subject::Recovery(_) | Subject::Permission(_), Some(given)) => {
             Err(Refusal::NotAnApproval { given })
         }
-        (Subject::Form(_), Some(given @ (Action::Approve | Action::Edit))) => {
+        (Subject::Form(_) | Subject::Elicitation(_), Some(given @ (Action::Approve | Action::Edit))) => {
             Err(Refusal::NotAnApproval { given })
         }
-        (Subject::Approval(_) | Subject::Form(_), Some(Action::Reject)) => {
+        (Subject::Approval(_) | Subject::Form(_) | Subject::Elicitation(_), Some(Action::Reject)) => {
             Ok((reply.response.clone(), Some(Action::Reject)))
         }
         (Subject::Approval(_), Some(Action::Approve)) => Ok((Value::Bool(true), Some(Action::Approve))),
@@ -117,7 +121,9 @@ fn check(interaction: &Interaction, reply: &Reply) -> Result<(Value, Option<Acti
         (Subject::Recovery(_), None) => {
             recovery::check(question, &reply.response).map(|answer| (answer, None)).map_err(Refusal::Invalid)
         }
-        (Subject::Turn | Subject::Form(_) | Subject::Permission(_), None) => Ok((plain()?, None)),
+        (Subject::Turn | Subject::Form(_) | Subject::Elicitation(_) | Subject::Permission(_), None) => {
+            Ok((plain()?, None))
+        }
     }
 }
 

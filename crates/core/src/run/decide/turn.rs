@@ -8,8 +8,8 @@ use super::{Draft, Refusal, end};
 use crate::completion::{Rules, Verdict, verdict};
 use crate::interaction::{By, ByKind, Subject};
 use crate::{
-    Actor, ContractStatus, ErrorCode, Interaction, InteractionId, PermissionRequest, Question, RunError,
-    RunStatus, RunTrigger, Warning,
+    Actor, ErrorCode, Interaction, InteractionId, PermissionRequest, Question, RunError, RunStatus,
+    RunTrigger, Warning,
 };
 
 /// A slot is free: the engine gets its next turn, and with it every answer that no turn was given yet.
@@ -75,7 +75,8 @@ pub(super) fn observe(draft: &mut Draft, turn: u32, observations: &[Observation]
             | Observation::Reasoning { .. }
             | Observation::ToolCall { .. }
             | Observation::CommandExecution { .. }
-            | Observation::Usage(_) => true,
+            | Observation::Usage(_)
+            | Observation::Step(_) => true,
         };
         if is_news {
             draft.emit(Event::Observed(observation.clone()));
@@ -137,17 +138,7 @@ fn rules(run: &Run) -> Rules {
 
 /// Calls that a person allowed and that were not made yet. Until they are, the run is not done.
 fn approved_calls(run: &Run) -> usize {
-    run.contracts()
-        .filter(|contract| contract.approved)
-        .filter(|contract| match contract.status {
-            ContractStatus::Pending | ContractStatus::Waiting => true,
-            ContractStatus::Running
-            | ContractStatus::Completed
-            | ContractStatus::Failed
-            | ContractStatus::Rejected
-            | ContractStatus::Cancelled => false,
-        })
-        .count()
+    run.contracts().filter(|contract| contract.is_cleared()).count()
 }
 
 fn warn(draft: &mut Draft, warnings: Vec<Warning>) {

@@ -283,6 +283,7 @@ fn dispatch_irreversible_call(stage: &Stage, run: &Actor<'_>) {
         scope: run.state().scope(KeyScope::Run),
         timeout_seconds: None,
         edited_from: None,
+        call_ref: None,
     };
     let request = RequestContract { turn: run.state().turn(), spec, approval: None };
     let service = stage.service();
