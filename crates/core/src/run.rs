@@ -43,8 +43,8 @@ pub use spec::{
 };
 
 use crate::{
-    Contract, ExecutionId, Interaction, InteractionId, KeyScope, RunError, RunId, RunStatus, Timestamp,
-    Warning,
+    Consequence, Contract, ContractAction, ExecutionId, Interaction, InteractionId, KeyScope, RunError,
+    RunId, RunStatus, Timestamp, Warning,
 };
 
 /// The state of a run: what its events add up to.
@@ -254,6 +254,33 @@ impl Run {
     /// The error, once it failed.
     pub fn error(&self) -> Option<&RunError> {
         self.error.as_ref()
+    }
+
+    /// What its agent is told about a call that it asked for. Where a person changed the arguments, that is what became of
+    /// the call that was made with them.
+    pub fn consequence(&self, id: ExecutionId) -> Option<Consequence> {
+        let edited = self.contracts().find(|contract| contract.spec.edited_from == Some(id));
+        let Some(edited) = edited else { return Some(self.contract(id)?.consequence()) };
+        let arguments = match &edited.spec.action {
+            ContractAction::ToolCall(call) => Some(call.arguments.clone()),
+            ContractAction::EcsRequest(_) => None,
+        };
+        Some(Consequence { arguments, ..edited.consequence() })
+    }
+
+    /// What became of the calls that the current turn was begun for. After an interruption also of those that it asked for
+    /// itself: whoever did may not have heard of it.
+    pub fn settled_calls(&self) -> impl Iterator<Item = (&Contract, Consequence)> {
+        let goes_on = self.turn_reason == Some(TurnReason::GoOn);
+        self.contracts()
+            .filter(|contract| contract.spec.edited_from.is_none())
+            .filter(move |contract| {
+                let id = contract.spec.execution_id;
+                let is_answered = self.turn_answers().any(|answer| answer.subject.execution_id() == Some(id));
+                is_answered || (goes_on && contract.attempt_number == self.attempt_number)
+            })
+            .filter_map(|contract| Some((contract, self.consequence(contract.spec.execution_id)?)))
+            .filter(|(_, consequence)| consequence.status.is_terminal())
     }
 
     /// The first run of the chain that this one continues.

@@ -7,6 +7,7 @@ use adjourn_core::{Run, RunError, Schema, Survey};
 use adjourn_engine::Engine;
 use serde_json::Value;
 
+use crate::contracts::Toolset;
 use crate::workspace::Workspace;
 use adjourn_engine::secrets::Masker;
 
@@ -24,6 +25,10 @@ pub struct Brief {
     pub masker: Masker,
     /// What the result has to be; none for anything.
     pub output: Option<Arc<OutputContract>>,
+    /// What the agent was told in the run's first turn, for engines that keep no conversation of their own.
+    pub opening: String,
+    /// What it may call; none for nothing.
+    pub toolset: Option<Toolset>,
 }
 
 /// What a result has to be.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Subject, Survey, TurnReason};
+use adjourn_core::{ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, Subject, Survey, TurnReason};
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{
@@ -15,7 +15,8 @@ use serde_json::Value;
 
 use crate::brief::{Brief, Briefs, OutputContract};
 use crate::config::{Config, EngineConfig, How};
-use crate::prompt::{self, Answered, First, SkillText};
+use crate::contracts::{Contracts, Toolset};
+use crate::prompt::{self, Answered, First, News, Settled, SkillText};
 use crate::shelf::{Shelf, Shelved};
 use crate::skill::Skill;
 use crate::workspace::{Workspace, Workspaces};
@@ -37,6 +38,7 @@ pub struct Desk {
     variables: BTreeMap<String, String>,
     workspaces: Workspaces,
     supervisor: Supervisor,
+    contracts: Arc<Contracts>,
     /// Engines that were made before: each is the same for all runs.
     engines: Mutex<HashMap<String, Arc<dyn Engine>>>,
     shelf: Shelf,
@@ -52,10 +54,12 @@ impl Desk {
         workspaces: Workspaces,
         supervisor: Supervisor,
     ) -> Self {
+        let contracts = Contracts::new(&config, workspaces.folder(), supervisor.clone());
         Self {
             config,
             variables,
             workspaces,
+            contracts,
             supervisor,
             engines: Mutex::default(),
             shelf: Shelf::default(),
@@ -167,34 +171,36 @@ impl Desk {
             .map_err(|problems| internal(problems.to_string()))
     }
 
-    fn words(
-        &self,
-        run: &Run,
-        workspace: &Workspace,
-        skill: Option<&Skill>,
-        asked: &Asked,
-    ) -> Result<String, RunError> {
+    fn words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>, asked: &Asked) -> String {
         let of = |is_meant: fn(Subject) -> bool| {
             let answers = run.turn_answers().filter(move |answer| is_meant(answer.subject));
             answers.filter_map(answered).collect::<Vec<_>>()
         };
         let answered = of(|subject| subject == Subject::Turn);
         let permissions = of(|subject| matches!(subject, Subject::Permission(_)));
+        let keeps_no_conversation = run.spec().resumes_by == ResumesBy::Journal;
         match run.turn_reason() {
-            None | Some(TurnReason::First) => Ok(self.first_words(run, workspace, skill, asked)),
+            None | Some(TurnReason::First) => self.first_words(run, workspace, skill, asked),
+            // What became of its calls is in its own journal; it only has to hear what was said.
+            Some(_) if keeps_no_conversation && answered.is_empty() => String::new(),
+            Some(_) if keeps_no_conversation => {
+                prompt::news(&News { answered: &answered, ..News::default() })
+            }
             // Without a handle nothing of the turn that was cut off is left, and it begins anew.
             Some(TurnReason::GoOn) if run.handle().is_none() => {
-                Ok(self.first_words(run, workspace, skill, asked))
+                self.first_words(run, workspace, skill, asked)
             }
-            Some(TurnReason::GoOn) => Ok(prompt::go_on(&answered, &permissions)),
-            Some(TurnReason::Answer) => Ok(prompt::answers(&answered)),
-            Some(TurnReason::Settled | TurnReason::Permission) => {
-                let settled: Vec<_> = run
-                    .turn_answers()
-                    .filter_map(|answer| run.contract(answer.subject.execution_id()?))
-                    .map(adjourn_core::Contract::consequence)
-                    .collect();
-                Ok(prompt::settled(&settled, &permissions))
+            Some(reason) => {
+                let settled: Vec<_> = run.settled_calls().map(Settled::from).collect();
+                let waiting = run.open_interactions().count();
+                let news =
+                    News { answered: &answered, settled: &settled, permissions: &permissions, waiting };
+                match reason {
+                    TurnReason::GoOn => prompt::go_on(&news),
+                    TurnReason::First | TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => {
+                        prompt::news(&news)
+                    }
+                }
             }
         }
     }
@@ -241,7 +247,7 @@ impl Briefs for Desk {
             None => engine,
         };
         let masker = self.masker(&asked).map_err(internal)?;
-        let prompt = self.words(run, &workspace, skill, &asked)?;
+        let prompt = self.words(run, &workspace, skill, &asked);
         let output = skill.and_then(|skill| skill.output.clone()).map(|output| {
             Arc::new(OutputContract {
                 files: output.files().into_iter().map(str::to_owned).collect(),
@@ -250,7 +256,26 @@ impl Briefs for Desk {
                 workspace: workspace.clone(),
             })
         });
-        Ok(Brief { engine, prompt, workspace: workspace.work, logs: workspace.logs, masker, output })
+        let opening = match engine.resumes_by() {
+            ResumesBy::Journal => self.first_words(run, &workspace, skill, &asked),
+            ResumesBy::Handle => String::new(),
+        };
+        let toolset = Toolset {
+            contracts: self.contracts.clone(),
+            declared: skill.map(|skill| skill.tools.clone()).unwrap_or_default(),
+            masker: masker.clone(),
+            workspaces: self.workspaces.clone(),
+        };
+        Ok(Brief {
+            engine,
+            prompt,
+            workspace: workspace.work,
+            logs: workspace.logs,
+            masker,
+            output,
+            opening,
+            toolset: Some(toolset),
+        })
     }
 
     fn survey(&self, run: &Run) -> Survey {

@@ -1,27 +1,31 @@
 //! The hands of the runtime: gives turns to engines, and tells the kernel what came of them.
 
 mod staying;
+mod teller;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use adjourn_core::{
-    Command, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run, RunError,
-    RunId, Subject, Survey, TurnEnd, TurnReason, Validity,
+    Command, Contract, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run,
+    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity,
 };
-use adjourn_engine::{Decision, Engine, Finished, NoTools, Seen, Turn};
+use adjourn_engine::{Decision, Engine, Finished, NoTools, Seen, Toolbox, Turn};
+use adjourn_store::decider::load;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::brief::{Brief, Briefs, OutputContract};
-use crate::kernel::{Answer, Denied, StopCause};
+use crate::contracts::{Toolset, TurnTools};
+use crate::kernel::{Answer, StopCause};
 use crate::prompt;
 use crate::runtime::{Hands, WeakRuntime};
 use crate::watched::Watched;
 use adjourn_engine::secrets::Masker;
 use staying::Staying;
+pub(crate) use teller::Teller;
 
 /// What an engine may show before somebody has to look: an agent that floods waits for the journal.
 const SEEN_MAX: usize = 256;
@@ -34,9 +38,6 @@ const DELTAS_MAX: usize = 1024;
 
 /// A message that is longer is read on another thread: at some hundred megabytes a second this takes a millisecond.
 const READ_HERE_BYTES_MAX: usize = 256 * 1024;
-
-/// How long the driver waits before it tells the journal again what the journal could not take.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Text that an agent is writing just now.
 #[derive(Debug, Clone)]
@@ -53,6 +54,7 @@ pub struct Driver(Arc<Inner>);
 
 struct Inner {
     runtime: WeakRuntime,
+    teller: Teller,
     briefs: Arc<dyn Briefs>,
     tasks: Handle,
     /// The turns that are going on.
@@ -85,6 +87,7 @@ impl Driver {
     pub fn new(runtime: WeakRuntime, briefs: Arc<dyn Briefs>, tasks: Handle) -> Self {
         let (deltas, _) = broadcast::channel(DELTAS_MAX);
         Self(Arc::new(Inner {
+            teller: Teller::new(runtime.clone()),
             runtime,
             briefs,
             tasks,
@@ -221,14 +224,19 @@ impl Inner {
     }
 
     /// Has the engine execute the turn.
-    async fn execute(&self, run: &Run, repair: Option<&str>, stop: &CancellationToken) -> Executed {
+    async fn execute(&self, run: &Arc<Run>, repair: Option<&str>, stop: &CancellationToken) -> Executed {
+        let nobody = |end| Executed { end, observations: Vec::new(), engine: None };
         let brief = match self.briefs.brief(run) {
             Ok(brief) => brief,
-            Err(error) => {
-                return Executed { end: TurnEnd::Failed(error), observations: Vec::new(), engine: None };
-            }
+            Err(error) => return nobody(TurnEnd::Failed(error)),
         };
-        let Brief { engine, prompt, workspace, logs, masker, output } = brief;
+        let (run, brief) = match self.make_cleared_calls(run, brief, stop).await {
+            Ok(went_on) => went_on,
+            Err(end) => return nobody(end),
+        };
+        let run = &run;
+        let Brief { engine, prompt, workspace, logs, masker, output, opening, toolset } = brief;
+        let tools = toolset.map(|toolset| self.tools(toolset, run, stop));
         let prompt = match repair {
             Some(problem) => prompt::repair(problem, output.as_ref().map(|output| &output.document)),
             None => prompt,
@@ -245,12 +253,18 @@ impl Inner {
             process: run.process().filter(|_| run.profile() == Profile::StickyProcess),
             decisions: run.turn_answers().filter_map(decision).collect(),
             reason: run.turn_reason().unwrap_or(TurnReason::First),
-            opening: String::new(),
-            tools: Arc::new(NoTools),
+            opening,
+            tools: tools
+                .clone()
+                .map_or_else(|| Arc::new(NoTools) as Arc<dyn Toolbox>, |tools| Arc::new(tools)),
         };
         let (show, seen) = mpsc::channel(SEEN_MAX);
         let (finished, last) =
             tokio::join!(engine.run(turn, show, stop.clone()), self.relay(run, &masker, seen));
+        // An agent may leave before its calls are over; the turn is over when they are.
+        if let Some(tools) = &tools {
+            tools.at_rest().await;
+        }
         let end = match finished {
             Finished::Completed { text } => self.judge(masker.text(&text).into_owned(), output).await,
             Finished::Failed(RunError { code, message }) => failed(code, masker.text(&message).into_owned()),
@@ -261,6 +275,35 @@ impl Inner {
             ),
         };
         Executed { end, observations: last, engine: Some(engine) }
+    }
+
+    fn tools(&self, toolset: Toolset, run: &Arc<Run>, stop: &CancellationToken) -> TurnTools {
+        TurnTools::new(toolset, run.clone(), self.teller.clone(), stop.clone())
+    }
+
+    /// Makes the calls that a person has cleared since the turn before, and says what the turn needs after that. Ends the
+    /// turn where there is nothing to tell the agent: all that was answered has led to further questions.
+    async fn make_cleared_calls(
+        &self,
+        run: &Arc<Run>,
+        brief: Brief,
+        stop: &CancellationToken,
+    ) -> Result<(Arc<Run>, Brief), TurnEnd> {
+        let has_cleared = run.contracts().any(Contract::is_cleared);
+        let Some(toolset) = brief.toolset.clone().filter(|_| has_cleared) else {
+            return Ok((run.clone(), brief));
+        };
+        self.tools(toolset, run, stop).make_cleared().await;
+        let store = self.teller.store();
+        let now = store.and_then(|store| load(store.as_ref(), run.id()).ok().flatten());
+        let Some(now) = now.map(Arc::new) else {
+            return Err(failed(ErrorCode::Internal, "the run cannot be read".to_owned()));
+        };
+        if now.turn_reason() == Some(TurnReason::Settled) && now.settled_calls().next().is_none() {
+            return Err(TurnEnd::Suspended);
+        }
+        let brief = self.briefs.brief(&now).map_err(TurnEnd::Failed)?;
+        Ok((now, brief))
     }
 
     /// Writes down what an engine shows, as it shows it. What it shows right at its end comes back.
@@ -324,17 +367,8 @@ impl Inner {
         }
     }
 
-    /// Has something written down, however long the journal cannot.
     async fn tell(&self, run_id: RunId, command: Command) -> Answer {
-        loop {
-            let Some(runtime) = self.runtime.upgrade() else { return Err(Denied::stopped()) };
-            let answer = runtime.ask(run_id, command.clone()).await;
-            drop(runtime);
-            match answer {
-                Err(Denied::Failed(_)) => tokio::time::sleep(RETRY_AFTER).await,
-                answer => return answer,
-            }
-        }
+        self.teller.tell(run_id, command).await
     }
 }
 
@@ -369,7 +403,7 @@ fn failed(code: ErrorCode, message: String) -> TurnEnd {
 }
 
 /// An observation as it may be written down.
-fn masked(masker: &Masker, observation: Observation) -> Observation {
+pub(crate) fn masked(masker: &Masker, observation: Observation) -> Observation {
     let text = |text: String| masker.text(&text).into_owned();
     match observation {
         Observation::Message { text: message, raw } => Observation::Message { text: text(message), raw },

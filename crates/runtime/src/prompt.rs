@@ -9,7 +9,10 @@ mod tests;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::{By, ByKind, Consequence, DONE_MARKER, ExecutionMode, Question, QuestionKind};
+use adjourn_core::{
+    By, ByKind, Consequence, Contract, ContractAction, DONE_MARKER, ExecutionMode, Question, QuestionKind,
+};
+use adjourn_engine::ASK_USER;
 use serde_json::{Value, json};
 
 /// The prompt of a turn that goes on where the last one was cut off: never the original one again, which would have
@@ -131,15 +134,72 @@ pub struct Answered<'a> {
     pub by: &'a By,
 }
 
-/// The prompt that opens the turn after questions were answered.
-pub fn answers(answered: &[Answered<'_>]) -> String {
-    let mut sections: Vec<_> = answered.iter().map(answer).collect();
-    if sections.len() > 1 {
-        for (index, section) in sections.iter_mut().enumerate() {
-            *section = format!("## Question {}\n\n{section}", index + 1);
-        }
-        sections.insert(0, format!("All {} of your questions are answered.", answered.len()));
+/// A call that was open, and what became of it.
+#[derive(Debug, Clone)]
+pub struct Settled {
+    /// What was called: `mail.send`, or `ask_user`.
+    pub call: String,
+    /// What it was called with, as it may be seen.
+    pub arguments: Value,
+    /// What became of it.
+    pub consequence: Consequence,
+}
+
+impl From<(&Contract, Consequence)> for Settled {
+    fn from((contract, consequence): (&Contract, Consequence)) -> Self {
+        let (call, arguments) = match &contract.spec.action {
+            ContractAction::ToolCall(call) => {
+                (format!("{}.{}", call.service, call.method), call.arguments.clone())
+            }
+            ContractAction::EcsRequest(question) => (ASK_USER.to_owned(), json!(question.prompt)),
+        };
+        Self { call, arguments, consequence }
     }
+}
+
+/// What happened since an agent's last turn.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct News<'a> {
+    /// Questions of the last turn.
+    pub answered: &'a [Answered<'a>],
+    /// Calls that were open when it ended.
+    pub settled: &'a [Settled],
+    /// Permissions that it needed.
+    pub permissions: &'a [Answered<'a>],
+    /// How many questions are still with the user.
+    pub waiting: usize,
+}
+
+impl News<'_> {
+    fn sections(&self) -> Vec<String> {
+        let mut sections: Vec<_> = self.answered.iter().map(answer).collect();
+        if sections.len() > 1 {
+            for (index, section) in sections.iter_mut().enumerate() {
+                *section = format!("## Question {}\n\n{section}", index + 1);
+            }
+            sections.insert(0, format!("All {} of your questions are answered.", self.answered.len()));
+        }
+        if !self.settled.is_empty() {
+            sections.push(consequences(self.settled));
+        }
+        if !self.permissions.is_empty() {
+            sections.push(permitted(self.permissions));
+        }
+        if self.waiting > 0 {
+            let (noun, verb) = if self.waiting == 1 { ("question", "is") } else { ("questions", "are") };
+            sections.push(format!(
+                "{} {noun} of yours {verb} still with the user. Do what does not depend on the answer; if nothing is left \
+                 to do, end your turn, and you will go on with the answer.",
+                self.waiting
+            ));
+        }
+        sections
+    }
+}
+
+/// The prompt that opens the turn after something was answered or settled.
+pub fn news(news: &News<'_>) -> String {
+    let mut sections = news.sections();
     sections.push("Go on with your work, and end as you were told: with one JSON object.".to_owned());
     sections.join("\n\n")
 }
@@ -194,28 +254,12 @@ pub fn repair(problem: &str, schema: Option<&Value>) -> String {
 }
 
 /// The prompt of a turn that was cut off, with the answers it may not have seen.
-pub fn go_on(answered: &[Answered<'_>], permissions: &[Answered<'_>]) -> String {
-    let mut sections: Vec<_> = answered.iter().map(answer).collect();
-    if !sections.is_empty() {
+pub fn go_on(news: &News<'_>) -> String {
+    let mut sections = news.sections();
+    if !news.answered.is_empty() || !news.settled.is_empty() {
         sections.insert(0, "You may have been interrupted before you read this.".to_owned());
     }
     sections.insert(0, GO_ON.to_owned());
-    if !permissions.is_empty() {
-        sections.push(permitted(permissions));
-    }
-    sections.join("\n\n")
-}
-
-/// The prompt that tells what became of what was open when the last turn ended: calls, and permissions.
-pub fn settled(settled: &[Consequence], permissions: &[Answered<'_>]) -> String {
-    let mut sections = Vec::new();
-    if !settled.is_empty() {
-        sections.push(consequences(settled));
-    }
-    if !permissions.is_empty() {
-        sections.push(permitted(permissions));
-    }
-    sections.push("Go on with your work, and end as you were told: with one JSON object.".to_owned());
     sections.join("\n\n")
 }
 
@@ -245,14 +289,26 @@ fn permitted(permissions: &[Answered<'_>]) -> String {
 }
 
 /// What became of calls that a person had to decide on, or that were interrupted.
-fn consequences(settled: &[Consequence]) -> String {
+fn consequences(settled: &[Settled]) -> String {
     let mut text = "This is what became of calls that were open when your last turn ended:\n\n".to_owned();
-    text.push_str(&fenced(&json!(settled)));
+    let shown = settled.iter().map(|Settled { call, arguments, consequence }| {
+        let mut shown = json!({ "call": call, "asked_for": arguments });
+        if let (Some(shown), Value::Object(told)) = (shown.as_object_mut(), json!(consequence)) {
+            shown.extend(told);
+        }
+        shown
+    });
+    text.push_str(&fenced(&shown.collect()));
     text.push_str(
         "\n\n`COMPLETED` was done, once: do not do it again. `REJECTED` was refused by the user: do not try it in \
          another way. `FAILED` and `CANCELLED` did not go through.",
     );
-    if settled.iter().any(|consequence| consequence.outcome_unknown) {
+    if settled.iter().any(|settled| settled.consequence.arguments.is_some()) {
+        text.push_str(
+            " Where there are `arguments`, the user changed the call, and those are what it was made with.",
+        );
+    }
+    if settled.iter().any(|settled| settled.consequence.outcome_unknown) {
         text.push_str(
             " Where `outcome_unknown` is true, nobody knows whether it happened: treat it as if it had, and do not \
              repeat it.",

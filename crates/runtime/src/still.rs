@@ -69,6 +69,8 @@ impl Briefs for StillDesk {
             logs: PathBuf::new(),
             masker: Masker::EMPTY,
             output: None,
+            opening: String::new(),
+            toolset: None,
         })
     }
 

@@ -15,6 +15,7 @@
 //! The working folder may instead be one that the user named, which is never removed, or that of the run which is
 //! continued, which is removed with the last run that uses it.
 
+mod calls;
 mod error;
 mod incoming;
 mod listing;
@@ -134,6 +135,11 @@ impl Workspaces {
     /// Those in `data_dir`, which has to be absolute for agents to find them.
     pub fn new(data_dir: &Path) -> Self {
         Self { runs: data_dir.join("runs"), incoming: data_dir.join("incoming") }
+    }
+
+    /// The folder that they are in.
+    pub(crate) fn folder(&self) -> &Path {
+        self.runs.parent().unwrap_or(&self.runs)
     }
 
     /// The folders that a new run will have: known before they are there, for the prompt.

@@ -31,6 +31,13 @@ pub(super) struct Unreadable {
     pub(super) prompt: Option<String>,
 }
 
+impl Question {
+    /// The question that an agent asks by this object, or what is wrong with it.
+    pub fn read(ask: &Value) -> Result<Self, String> {
+        read(ask).map_err(|unreadable| unreadable.problem)
+    }
+}
+
 /// Where the words of a question may stand, best first.
 const PROMPTS: [&str; 3] = ["prompt", "message", "question"];
 

@@ -6,7 +6,7 @@ use adjourn_core::{
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
-use super::{Answered, First, GO_ON, SkillText, answers, first, go_on, repair, settled};
+use super::{Answered, First, GO_ON, News, Settled, SkillText, first, go_on, news, repair};
 
 const NOTHING: First<'_> = First {
     skill: None,
@@ -17,6 +17,10 @@ const NOTHING: First<'_> = First {
     output_schema: None,
     mode: ExecutionMode::Interactive,
 };
+
+fn answers(answered: &[Answered<'_>]) -> String {
+    news(&News { answered, ..News::default() })
+}
 
 #[test]
 fn the_first_prompt_of_a_skill_says_everything() {
@@ -60,7 +64,8 @@ fn one_answer_is_told_with_its_question() {
     let question =
         Question::choose_one("Where to?\nIt cannot be undone.", vec![Choice::new("prod", "Production")]);
     let by = By { kind: ByKind::User, name: Some("ann".to_owned()) };
-    insta::assert_snapshot!(answers(&[Answered { question: &question, response: &json!("prod"), by: &by }]));
+    let answered = [Answered { question: &question, response: &json!("prod"), by: &by }];
+    insta::assert_snapshot!(answers(&answered));
 }
 
 #[test]
@@ -86,31 +91,35 @@ fn a_repair_names_what_is_wrong_and_asks_for_the_whole() {
 
 #[test]
 fn a_turn_that_goes_on_is_told_its_answers_again() {
-    assert_eq!(go_on(&[], &[]), GO_ON);
+    assert_eq!(go_on(&News::default()), GO_ON);
     let question = Question::open_text("Which version?");
     let answered = Answered { question: &question, response: &json!("2.4.0"), by: &By::USER };
-    let text = go_on(&[answered], &[]);
+    let text = go_on(&News { answered: &[answered], ..News::default() });
     assert!(text.starts_with(GO_ON) && text.ends_with("The user answered:\n\n> 2.4.0"), "{text}");
 }
 
 #[test]
 fn consequences_are_fields_to_read() {
-    let consequence =
-        |number, status, result: Option<Value>, error: Option<&str>, outcome_unknown| Consequence {
+    let consequence = |number, status, result: Option<Value>, error: Option<&str>, outcome_unknown| Settled {
+        call: "mail.send".to_owned(),
+        arguments: json!({ "to": "ann" }),
+        consequence: Consequence {
             execution_id: ExecutionId::from_bits(number),
             status,
             result,
             error_message: error.map(str::to_owned),
             outcome_unknown,
-        };
+            arguments: None,
+        },
+    };
     let both = [
         consequence(1, ContractStatus::Completed, Some(json!({"sent": true})), None, false),
         consequence(2, ContractStatus::Failed, None, Some("timed out"), true),
     ];
-    insta::assert_snapshot!(settled(&both, &[]));
-    let rejected = consequence(1, ContractStatus::Rejected, None, Some("too expensive"), false);
-    let known = settled(&[rejected], &[]);
-    assert!(!known.contains("outcome_unknown"), "{known}");
+    insta::assert_snapshot!(news(&News { settled: &both, waiting: 1, ..News::default() }));
+    let mut edited = consequence(1, ContractStatus::Completed, Some(json!({"sent": true})), None, false);
+    edited.consequence.arguments = Some(json!({ "to": "bob" }));
+    insta::assert_snapshot!(news(&News { settled: &[edited], ..News::default() }));
 }
 
 #[test]
@@ -122,7 +131,7 @@ fn a_permission_is_told_with_what_it_was_for() {
         Answered { question: &question, response: &json!("allow"), by: &By::USER },
         Answered { question: &question, response: &Value::Null, by: &By::AUTO_DECIDE },
     ];
-    insta::assert_snapshot!(settled(&[], &permissions));
+    insta::assert_snapshot!(news(&News { permissions: &permissions, ..News::default() }));
 }
 
 #[test]

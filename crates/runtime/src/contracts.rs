@@ -1,0 +1,67 @@
+//! What Adjourn does to the world: every call is a contract, recorded before it is made and ended once.
+//!
+//! [`Contracts`] is shared by all runs and holds the tool servers. [`TurnTools`] is what one turn may call: it checks a call,
+//! has it recorded, asks a person where that is due, makes it and has its result written down. Which calls may be made, and
+//! what their ends mean, is decided by the core.
+
+mod approval;
+mod ask_user;
+mod execution;
+mod history;
+mod offers;
+mod turn;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use adjourn_core::KeyScope;
+use adjourn_engine::supervisor::Supervisor;
+use adjourn_engine::tools::{Place, Policy, ServerOptions, ToolServers};
+
+use crate::config::{Config, ToolConfig, ToolServer};
+
+pub use turn::{Toolset, TurnTools};
+
+/// The tool servers of a data directory, and what was declared about them. Nothing is started before its first use.
+#[derive(Debug)]
+pub struct Contracts {
+    servers: ToolServers,
+    declared: BTreeMap<String, Declared>,
+}
+
+/// What was declared about a tool server, besides how it is reached.
+#[derive(Debug, Clone, Copy)]
+struct Declared {
+    scope: KeyScope,
+    timeout_sec: u32,
+}
+
+impl Contracts {
+    /// The servers that `config` declares; those that are started work in `folder`.
+    pub fn new(config: &Config, folder: &Path, supervisor: Supervisor) -> Arc<Self> {
+        let servers = config.tools.iter().map(|(name, tool)| (name.clone(), options(tool, folder)));
+        let declared = config.tools.iter().map(|(name, tool)| {
+            (name.clone(), Declared { scope: tool.scope, timeout_sec: tool.timeout_sec })
+        });
+        Arc::new(Self { servers: ToolServers::new(supervisor, servers), declared: declared.collect() })
+    }
+}
+
+fn options(tool: &ToolConfig, folder: &Path) -> ServerOptions {
+    let place = match &tool.server {
+        ToolServer::Command { command, env, pass_env } => Place::Command {
+            command: command.clone(),
+            folder: folder.to_owned(),
+            env: env.clone(),
+            pass_env: pass_env.clone(),
+        },
+        ToolServer::Url(url) => Place::Url(url.clone()),
+    };
+    ServerOptions {
+        place,
+        call_max: Duration::from_secs(tool.timeout_sec.into()),
+        policy: Policy { irreversible: tool.irreversible.clone(), approve: tool.approve.clone() },
+    }
+}

@@ -1,0 +1,126 @@
+//! Makes a call that is recorded, and has its result written down.
+
+use std::sync::Arc;
+
+use adjourn_core::{
+    Command, ContractAction, ContractReport, ExecutionId, ExecutionMode, IdempotencyKey, Paused, Question,
+    Run, ToolCall, reply,
+};
+use adjourn_engine::tools::{Called, Unfinished};
+use adjourn_engine::{Stale, Told};
+use serde_json::Value;
+
+use super::turn::{Inner, told};
+
+impl Inner {
+    /// Makes a call: announced in the journal before, and ended there after. Nothing here makes one twice; what a crash in
+    /// between leaves is for the restart to settle.
+    pub(super) async fn execute(&self, id: ExecutionId) -> Told {
+        let Ok(dispatched) = self.tell(Command::DispatchContract(id)).await else {
+            return Told::Stale(Stale);
+        };
+        let report = self.made(&dispatched.run, id).await;
+        match self.tell(Command::ReportContract { id, report }).await {
+            Ok(reported) => told(&reported.run, asked_for(&reported.run, id)),
+            Err(_) => Told::Stale(Stale),
+        }
+    }
+
+    async fn made(&self, run: &Arc<Run>, id: ExecutionId) -> ContractReport {
+        let Some(contract) = run.contract(id) else {
+            return ContractReport::Failed(format!("there is no contract {id}"));
+        };
+        let ContractAction::ToolCall(shown) = &contract.spec.action else {
+            return ContractReport::Failed("a question is no call".to_owned());
+        };
+        let call = match self.whole(id, shown, contract.spec.idempotency_key) {
+            Ok(call) => call,
+            Err(problem) => return ContractReport::Failed(problem),
+        };
+        let unfinished = match contract.paused.as_ref().map(answered).transpose() {
+            Ok(unfinished) => unfinished,
+            Err(problem) => return ContractReport::Failed(problem),
+        };
+        self.reported(&call, unfinished).await
+    }
+
+    /// The call with its arguments as they were asked for: the journal has them masked.
+    fn whole(&self, id: ExecutionId, shown: &ToolCall, key: IdempotencyKey) -> Result<ToolCall, String> {
+        let is_meant =
+            |call: &ToolCall| IdempotencyKey::of(&call.service, &call.method, &call.arguments) == key;
+        if is_meant(shown) {
+            return Ok(shown.clone());
+        }
+        let kept = self.workspaces.kept_call(self.run.id(), id).map_err(|error| error.to_string())?;
+        let call = ToolCall { arguments: kept, ..shown.clone() };
+        if is_meant(&call) {
+            Ok(call)
+        } else {
+            Err("the arguments that were kept are not those that were asked for".to_owned())
+        }
+    }
+
+    /// Calls until the tool is done, or a person has to say something.
+    async fn reported(&self, call: &ToolCall, mut unfinished: Option<Unfinished>) -> ContractReport {
+        loop {
+            // Several questions at once are asked one after the other, and the call is made when all are answered.
+            let open = unfinished.as_ref().and_then(Unfinished::question);
+            let (question, asking) = match (open, unfinished) {
+                (Some(question), Some(asking)) => (question, asking),
+                (_, answered) => match self.contracts.servers.call(call, answered, &self.stop).await {
+                    Ok(Called::Completed(result)) => {
+                        return ContractReport::Succeeded(self.masker.json(&result));
+                    }
+                    Ok(Called::Failed(problem)) => return ContractReport::Failed(self.masked(&problem)),
+                    Ok(Called::Lost(lost)) => return ContractReport::Lost(self.masked(&lost.to_string())),
+                    // It was not made, and that is known.
+                    Err(error) => return ContractReport::Failed(self.masked(&error.to_string())),
+                    Ok(Called::NeedsInput(asking)) => match asking.question() {
+                        Some(question) => (question, asking),
+                        None => return ContractReport::Failed("the tool asks nothing".to_owned()),
+                    },
+                },
+            };
+            match self.run.spec().execution_mode {
+                ExecutionMode::Interactive => return asked(question, &asking),
+                ExecutionMode::Auto => unfinished = Some(answered_alone(&question, asking)),
+            }
+        }
+    }
+
+    fn masked(&self, text: &str) -> String {
+        self.masker.text(text).into_owned()
+    }
+}
+
+/// The contract that the agent asked for, of which a person may have made this one.
+fn asked_for(run: &Run, id: ExecutionId) -> ExecutionId {
+    run.contract(id).and_then(|contract| contract.spec.edited_from).unwrap_or(id)
+}
+
+fn asked(question: Question, asking: &Unfinished) -> ContractReport {
+    match serde_json::to_value(asking) {
+        Ok(state) => ContractReport::NeedsInput { question, state },
+        Err(error) => ContractReport::Failed(format!("the tool's question cannot be kept: {error}")),
+    }
+}
+
+/// In auto mode nobody fills in a form: it gets its default, if that is an answer, or none at all.
+fn answered_alone(question: &Question, asking: Unfinished) -> Unfinished {
+    let default = question.default.as_ref().and_then(|default| reply::check(question, default).ok());
+    match default {
+        Some(answer) => asking.answered(answer),
+        None => asking.declined(),
+    }
+}
+
+/// A call whose tool asked something, with what the person answered.
+fn answered(paused: &Paused) -> Result<Unfinished, String> {
+    let Paused { state, answer } = paused;
+    let unfinished = serde_json::from_value::<Unfinished>(state.clone())
+        .map_err(|error| format!("what the tool wanted to know cannot be read any more: {error}"))?;
+    Ok(match answer {
+        Some(answer) => unfinished.answered(Value::clone(answer)),
+        None => unfinished,
+    })
+}

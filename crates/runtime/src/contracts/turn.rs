@@ -1,0 +1,273 @@
+//! What one turn of a run may call.
+
+use std::sync::Arc;
+
+use adjourn_core::{
+    Command, Consequence, Contract, ContractAction, ContractSpec, ContractStatus, ErrorCode, ExecutionId,
+    ExecutionMode, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract, Run, RunError,
+    ToolCall,
+};
+use adjourn_engine::model::ToolOffer;
+use adjourn_engine::secrets::Masker;
+use adjourn_engine::{ASK_USER, Call, History, Stale, Told, Toolbox};
+use adjourn_store::decider::load;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::approval::{self, Irreversible};
+use super::offers::{self, Offered, Wanted};
+use super::{Contracts, ask_user, history};
+use crate::driver::Teller;
+use crate::kernel::{Answer, Denied};
+use crate::workspace::Workspaces;
+
+/// What the calls of a run need that is not in the journal.
+#[derive(Debug, Clone)]
+pub struct Toolset {
+    /// The tool servers.
+    pub contracts: Arc<Contracts>,
+    /// What the run's skill declares.
+    pub declared: Vec<String>,
+    /// What must not be written down.
+    pub masker: Masker,
+    /// Where arguments are kept that must not be written down.
+    pub workspaces: Workspaces,
+}
+
+/// What one turn of a run may call. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct TurnTools(pub(super) Arc<Inner>);
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) contracts: Arc<Contracts>,
+    wanted: Vec<Wanted>,
+    pub(super) masker: Masker,
+    pub(super) workspaces: Workspaces,
+    /// The run as it was when the turn began.
+    pub(super) run: Arc<Run>,
+    pub(super) teller: Teller,
+    /// Calls that are being made. They go on to their end, whoever waits for them.
+    calls: TaskTracker,
+    pub(super) stop: CancellationToken,
+}
+
+impl TurnTools {
+    /// The tools of the turn that `run` is in. Calls that are being made when `stop` is cancelled are given up.
+    pub(crate) fn new(toolset: Toolset, run: Arc<Run>, teller: Teller, stop: CancellationToken) -> Self {
+        let Toolset { contracts, declared, masker, workspaces } = toolset;
+        let wanted = declared.iter().map(|declared| Wanted::read(declared)).collect();
+        let calls = TaskTracker::new();
+        Self(Arc::new(Inner { contracts, wanted, masker, workspaces, run, teller, calls, stop }))
+    }
+
+    /// Waits until no call is being made any more.
+    pub(crate) async fn at_rest(&self) {
+        self.0.calls.close();
+        self.0.calls.wait().await;
+        self.0.calls.reopen();
+    }
+
+    /// Makes the calls that a person has cleared since the turn before: no agent is needed for that.
+    pub(crate) async fn make_cleared(&self) {
+        for contract in self.0.run.contracts().filter(|contract| contract.is_cleared()) {
+            let (inner, id) = (self.0.clone(), contract.spec.execution_id);
+            self.0.calls.spawn(async move { inner.execute(id).await });
+        }
+        self.at_rest().await;
+    }
+}
+
+impl Toolbox for TurnTools {
+    fn offers(&self) -> BoxFuture<'_, Result<Vec<ToolOffer>, RunError>> {
+        Box::pin(async {
+            let offered = self.0.offered().await?;
+            let asks = match self.0.run.spec().execution_mode {
+                ExecutionMode::Interactive => Some(ask_user::offer()),
+                ExecutionMode::Auto => None,
+            };
+            offers::listed(&offered, asks)
+        })
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<'_, Told> {
+        let inner = self.0.clone();
+        let made = self.0.calls.spawn(async move { inner.call(call).await });
+        // A call that panicked is as good as one that nobody answered: recovery finds what it left.
+        Box::pin(async { made.await.unwrap_or(Told::Stale(Stale)) })
+    }
+
+    fn checkpoint(&self, facts: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {
+        Box::pin(async {
+            let observations = facts.into_iter().map(|fact| crate::driver::masked(&self.0.masker, fact));
+            let command = Command::Observe { turn: self.0.run.turn(), observations: observations.collect() };
+            self.0.tell(command).await.map(|_| ()).map_err(|_| Stale)
+        })
+    }
+
+    fn history(&self) -> BoxFuture<'_, Result<History, RunError>> {
+        Box::pin(async {
+            let read = self.0.teller.store().map(|store| history::read(store.as_ref(), self.0.run.id()));
+            match read {
+                Some(Ok(history)) => Ok(history),
+                Some(Err(error)) => Err(internal(error.to_string())),
+                None => Err(internal(Stale.to_string())),
+            }
+        })
+    }
+}
+
+impl Inner {
+    async fn offered(&self) -> Result<Vec<Offered>, RunError> {
+        let all = offers::all(&self.contracts, &self.wanted, &self.stop).await;
+        all.map_err(|error| offers::failure(&error))
+    }
+
+    pub(super) async fn tell(&self, command: Command) -> Answer {
+        self.teller.tell(self.run.id(), command).await
+    }
+
+    async fn call(&self, call: Call) -> Told {
+        let before = call.call_ref.as_deref().and_then(|call_ref| self.asked_for_before(call_ref));
+        if let Some(contract) = before {
+            return self.go_on(contract).await;
+        }
+        let Call { name, arguments, call_ref } = call;
+        if name == ASK_USER {
+            return self.ask_user(&arguments, call_ref).await;
+        }
+        let offered = match self.offered().await {
+            Ok(offered) => offered,
+            Err(error) => return Told::Refused(error.message),
+        };
+        let Some(Offered { service, tool }) = offered.iter().find(|offered| offered.name() == name) else {
+            return Told::Refused(offers::unknown(&name, &offered));
+        };
+        if let Err(error) = tool.check(&arguments) {
+            return Told::Refused(error.to_string());
+        }
+        let treatment = match self.contracts.servers.policy(service) {
+            Ok(policy) => policy.treatment(&tool.name, tool.hints),
+            Err(error) => return Told::Refused(error.to_string()),
+        };
+        let call = ToolCall { service: service.clone(), method: tool.name.clone(), arguments };
+        let shown = ToolCall { arguments: self.masker.json(&call.arguments), ..call.clone() };
+        let irreversible = if treatment.irreversible { Irreversible::Yes } else { Irreversible::No };
+        let approval = treatment.needs_approval.then(|| approval::question(&shown, irreversible));
+        let declared = self.contracts.declared.get(service);
+        let spec = ContractSpec {
+            irreversible: treatment.irreversible,
+            idempotency_key: IdempotencyKey::of(service, &tool.name, &call.arguments),
+            scope: self.run.scope(declared.map_or(KeyScope::Run, |declared| declared.scope)),
+            timeout_seconds: declared.map(|declared| declared.timeout_sec),
+            ..spec(ContractAction::ToolCall(shown.clone()), call_ref)
+        };
+        let id = spec.execution_id;
+        if shown != call
+            && let Err(error) = self.workspaces.keep_call(self.run.id(), id, &call.arguments)
+        {
+            return Told::Refused(format!("the arguments cannot be kept: {error}"));
+        }
+        match self.request(spec, approval).await {
+            Ok(run) => match run.contract(id).map(|contract| contract.status) {
+                Some(ContractStatus::Pending) => self.execute(id).await,
+                _ => told(&run, id),
+            },
+            Err(told) => told,
+        }
+    }
+
+    async fn ask_user(&self, arguments: &Value, call_ref: Option<String>) -> Told {
+        let question = match ask_user::question(&self.masker.json(arguments)) {
+            Ok(question) => question,
+            Err(problem) => return Told::Refused(problem),
+        };
+        let spec = ContractSpec {
+            idempotency_key: IdempotencyKey::of(ASK_USER, ASK_USER, arguments),
+            scope: self.run.scope(KeyScope::Run),
+            ..spec(ContractAction::EcsRequest(question), call_ref)
+        };
+        let id = spec.execution_id;
+        match self.request(spec, None).await {
+            Ok(run) => told(&run, id),
+            Err(told) => told,
+        }
+    }
+
+    /// Has a contract recorded.
+    async fn request(&self, spec: ContractSpec, approval: Option<Question>) -> Result<Arc<Run>, Told> {
+        let request = RequestContract { turn: self.run.turn(), spec, approval };
+        match self.tell(Command::RequestContract(request)).await {
+            Ok(accepted) => Ok(accepted.run),
+            Err(Denied::Refused(Refusal::Held(holder))) => Err(self.held(&holder)),
+            Err(_) => Err(Told::Stale(Stale)),
+        }
+    }
+
+    /// What became of the same call that was asked for before, by this run or by another.
+    fn held(&self, holder: &adjourn_core::Holder) -> Told {
+        let run = self.teller.store().and_then(|store| load(store.as_ref(), holder.run_id).ok().flatten());
+        let consequence = run.and_then(|run| Some(run.contract(holder.execution_id?)?.consequence()));
+        match consequence {
+            Some(Consequence { status: ContractStatus::Waiting, execution_id, .. })
+                if holder.run_id == self.run.id() =>
+            {
+                Told::WithUser(execution_id)
+            }
+            Some(consequence) => Told::Before(consequence),
+            None => Told::Refused(format!(
+                "the same call was made before, by {}, and what became of it cannot be read",
+                holder.run_id
+            )),
+        }
+    }
+
+    fn asked_for_before(&self, call_ref: &str) -> Option<&Contract> {
+        self.run.contracts().find(|contract| {
+            contract.spec.call_ref.as_deref() == Some(call_ref) && contract.spec.edited_from.is_none()
+        })
+    }
+
+    /// A call that was asked for before a restart, or before the user answered.
+    async fn go_on(&self, contract: &Contract) -> Told {
+        let id = contract.spec.execution_id;
+        match contract.status {
+            ContractStatus::Pending => self.execute(id).await,
+            ContractStatus::Running
+            | ContractStatus::Waiting
+            | ContractStatus::Completed
+            | ContractStatus::Failed
+            | ContractStatus::Rejected
+            | ContractStatus::Cancelled => told(&self.run, id),
+        }
+    }
+}
+
+/// A contract of which nothing else is said.
+fn spec(action: ContractAction, call_ref: Option<String>) -> ContractSpec {
+    ContractSpec {
+        execution_id: ExecutionId::from_bits(uuid::Uuid::now_v7().as_u128()),
+        action,
+        irreversible: false,
+        idempotency_key: IdempotencyKey::of("", "", &Value::Null),
+        scope: String::new(),
+        timeout_seconds: None,
+        edited_from: None,
+        call_ref,
+    }
+}
+
+/// What an agent is told about a call of `run`.
+pub(super) fn told(run: &Run, id: ExecutionId) -> Told {
+    match run.consequence(id) {
+        None => Told::Stale(Stale),
+        Some(consequence) if consequence.status.is_terminal() => Told::Over(consequence),
+        Some(consequence) => Told::WithUser(consequence.execution_id),
+    }
+}
+
+fn internal(message: String) -> RunError {
+    RunError { code: ErrorCode::Internal, message }
+}

@@ -1,0 +1,47 @@
+//! Has things written down, however long the journal cannot.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use adjourn_core::{Command, RunId};
+use adjourn_store::Store;
+
+use crate::kernel::{Answer, Denied};
+use crate::runtime::WeakRuntime;
+
+/// How long it is waited before the journal is told again what it could not take.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Tells the runtime what has happened. Cheap to clone; keeps nothing going.
+#[derive(Clone)]
+pub(crate) struct Teller(WeakRuntime);
+
+impl std::fmt::Debug for Teller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Teller").finish_non_exhaustive()
+    }
+}
+
+impl Teller {
+    pub(crate) fn new(runtime: WeakRuntime) -> Self {
+        Self(runtime)
+    }
+
+    /// Has something written down. Refused only by the rules, or when there is nobody left to ask.
+    pub(crate) async fn tell(&self, run_id: RunId, command: Command) -> Answer {
+        loop {
+            let Some(runtime) = self.0.upgrade() else { return Err(Denied::stopped()) };
+            let answer = runtime.ask(run_id, command.clone()).await;
+            drop(runtime);
+            match answer {
+                Err(Denied::Failed(_)) => tokio::time::sleep(RETRY_AFTER).await,
+                answer => return answer,
+            }
+        }
+    }
+
+    /// The journal, for reading; none when there is nobody left to ask.
+    pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
+        self.0.upgrade().map(|runtime| runtime.store().clone())
+    }
+}
