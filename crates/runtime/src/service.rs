@@ -8,6 +8,7 @@ use adjourn_core::{
     Action, By, Command, ExecutionId, FieldError, InteractionId, Reply, ReplyKey, Run, RunId, RunRow,
     canonical,
 };
+use adjourn_engine::secrets::MASK;
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_store::decider::load;
 use adjourn_store::{Committed, Error, SqliteStore, Store, Threads};
@@ -157,6 +158,13 @@ impl Service {
                 open.unwrap_or(InteractionId(u32::try_from(run.interactions().len()).unwrap_or(u32::MAX)))
             }
         };
+        if answer.action == Some(Action::Edit) && answer.response.to_string().contains(MASK) {
+            // What stands behind the mask is not known here, and a call with the mask in it is not what anybody wants.
+            return Err(ServiceError::Invalid(vec![FieldError::new(
+                "/response",
+                format!("has {MASK} in it: write the value itself, or approve the call as it is"),
+            )]));
+        }
         let body =
             json!({ "interaction_id": interaction_id, "response": answer.response, "action": answer.action });
         let key = answer.key.map(|key| ReplyKey { key, digest: sha256(&canonical(&body)) });

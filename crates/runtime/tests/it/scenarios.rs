@@ -1,5 +1,6 @@
 //! The acceptance list, driven through the real service. See `docs/scenarios.md`.
 
+mod ex;
 mod il;
 mod ip;
 mod rt;

@@ -6,6 +6,7 @@
 mod actor;
 mod agent;
 pub(crate) mod child;
+pub(crate) mod world;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,6 +1,8 @@
 //! XX: what users will hit.
 
+mod calls;
 mod cancels;
+mod elicitation;
 mod failures;
 mod kill;
 mod replies;

@@ -19,7 +19,7 @@ use super::{Stage, agent, until};
 /// A run.
 #[derive(Clone, Copy)]
 pub(crate) struct Actor<'a> {
-    stage: &'a Stage,
+    pub(super) stage: &'a Stage,
     pub(crate) id: RunId,
 }
 

@@ -1,0 +1,4 @@
+//! EX: what happened to the world is known, and nothing irreversible happens twice.
+
+mod calls;
+mod questions;

@@ -1,0 +1,170 @@
+//! EX: tool calls.
+
+use adjourn_core::{
+    Actor, Command, ContractReport, ContractStatus, ContractTrigger, FrameType, Outcome, RunStatus,
+};
+use adjourn_runtime::Denied;
+use adjourn_testkit::model::{ModelServer, Reply, Script};
+use serde_json::json;
+
+use crate::stage::Stage;
+use crate::stage::world::{call_of, calls, named, says_done, told, way};
+
+/// One call of a tool, and then the end.
+fn one_call(tool: &str, arguments: serde_json::Value) -> ModelServer {
+    ModelServer::start(Script::new([Reply::call(tool, arguments), says_done("done")])).unwrap()
+}
+
+#[test]
+fn ex_01_a_tool_call_creates_a_pending_contract() {
+    let model = one_call("count", json!({ "text": "a letter" }));
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({}));
+    assert_eq!(run.ends().status(), RunStatus::Succeeded);
+
+    let created = run.frames().into_iter().find(|frame| frame.kind == FrameType::ContractCreated).unwrap();
+    let contract = run.contract();
+    assert_eq!(created.data["execution_id"], named(contract.spec.execution_id));
+    assert_eq!(created.data["action_type"], "tool_call");
+    assert_eq!(created.data["status"], "PENDING");
+    let call = json!({ "service": "world", "method": "count", "arguments": { "text": "a letter" } });
+    assert_eq!(created.data["action_detail"], call);
+    assert_eq!(contract.transitions[0].from, ContractStatus::Pending, "it was there before it began");
+}
+
+#[test]
+fn ex_01_calls_of_one_reply_are_contracts_of_their_own() {
+    let both = calls(&[("count", json!({ "text": "a" })), ("count", json!({ "text": "b" }))]);
+    let model = ModelServer::start(Script::new([both, says_done("done")])).unwrap();
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({}));
+    run.ends();
+    let contracts = run.contracts();
+    let texts: Vec<_> =
+        contracts.iter().map(|contract| call_of(contract).arguments["text"].clone()).collect();
+    assert_eq!(texts.len(), 2);
+    assert!(texts.contains(&json!("a")) && texts.contains(&json!("b")));
+    assert_ne!(contracts[0].spec.execution_id, contracts[1].spec.execution_id);
+}
+
+#[test]
+fn ex_05_nothing_moves_a_contract_that_has_ended() {
+    let model = one_call("count", json!({ "text": "a" }));
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({}));
+    let seq = run.ends().seq();
+    let id = run.contract().spec.execution_id;
+    for command in [
+        Command::DispatchContract(id),
+        Command::ReportContract { id, report: ContractReport::Succeeded(json!(2)) },
+        Command::ReportContract { id, report: ContractReport::Failed("late".to_owned()) },
+        Command::ReportContract { id, report: ContractReport::Rejected("late".to_owned()) },
+        Command::ReportContract { id, report: ContractReport::Lost("late".to_owned()) },
+    ] {
+        let said = format!("{command:?}");
+        let service = stage.service();
+        let answer = stage.wait(service.runtime().ask(run.id, command));
+        assert!(matches!(answer, Err(Denied::Refused(_))), "{said}");
+    }
+    let contract = run.contract();
+    assert_eq!((contract.status, contract.result), (ContractStatus::Completed, Some(json!({ "count": 1 }))));
+    assert_eq!(run.state().seq(), seq, "nothing was written");
+}
+
+#[test]
+fn ex_06_a_call_that_goes_well_is_completed_with_its_result() {
+    let model = one_call("count", json!({ "text": "a" }));
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({}));
+    run.ends();
+    let contract = run.contract();
+    assert_eq!(contract.status, ContractStatus::Completed);
+    assert_eq!(contract.result, Some(json!({ "count": 1 })));
+    assert_eq!(contract.outcome, Outcome::Known);
+    let expected = ["PENDING → RUNNING: start by tool_node", "RUNNING → COMPLETED: succeed by tool_node"];
+    assert_eq!(way(&contract), expected);
+    assert_eq!(
+        contract.dispatched_at,
+        Some(contract.transitions[0].at),
+        "it may have happened from its start on"
+    );
+    assert_eq!(stage.effects(), ["a"]);
+}
+
+#[test]
+fn ex_07_a_call_that_goes_wrong_is_failed_and_says_why() {
+    for (tool, why) in [("fail", "it did not work"), ("refuse", "not like this")] {
+        let model = one_call(tool, json!({}));
+        let stage = Stage::reasoning(&model, "");
+        let run = stage.start(json!({}));
+        assert_eq!(run.ends().status(), RunStatus::Succeeded, "the agent decides what that means");
+        let contract = run.contract();
+        assert_eq!((contract.status, &contract.result), (ContractStatus::Failed, &None));
+        assert!(contract.error_message.as_deref().unwrap().contains(why), "{:?}", contract.error_message);
+        let last = contract.transitions.last().unwrap();
+        assert_eq!((last.trigger, last.actor), (ContractTrigger::Fail, Actor::ToolNode));
+    }
+}
+
+#[test]
+fn ex_08_the_reasoner_reads_fields() {
+    let both = calls(&[("count", json!({ "text": "a" })), ("fail", json!({}))]);
+    let model = ModelServer::start(Script::new([both, says_done("done")])).unwrap();
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({}));
+    run.ends();
+    let contracts = run.contracts();
+    let of = |method: &str| {
+        let contract = contracts.iter().find(|contract| call_of(contract).method == method);
+        named(contract.unwrap().spec.execution_id)
+    };
+    let expected = [
+        json!({ "execution_id": of("count"), "status": "COMPLETED", "result": { "count": 1 } }),
+        json!({ "execution_id": of("fail"), "status": "FAILED", "error_message": "it did not work" }),
+    ];
+    assert_eq!(told(&model, 1), expected);
+}
+
+#[test]
+fn ex_11_what_was_done_is_not_done_again_and_the_reasoner_is_told() {
+    let again = || Reply::call("count", json!({ "text": "a" }));
+    let other = Reply::call("count", json!({ "text": "b" }));
+    let model = ModelServer::start(Script::new([again(), again(), other, says_done("done")])).unwrap();
+    let stage = Stage::reasoning(&model, "irreversible = [\"count\"]");
+    let run = stage.start(json!({}));
+    run.ends();
+    assert_eq!(stage.effects(), ["a", "b"]);
+    assert_eq!(run.contracts().len(), 2);
+    let first = &run.contracts()[0];
+    let told = &told(&model, 2)[1];
+    assert_eq!(told["already_done"], true, "{told}");
+    assert_eq!(told["execution_id"], named(first.spec.execution_id));
+    assert_eq!(told["result"], json!({ "count": 1 }), "with what came of it");
+}
+
+#[test]
+fn ex_11_a_call_that_waits_for_approval_is_not_asked_for_twice() {
+    let both = calls(&[("count", json!({ "text": "a" })), ("count", json!({ "text": "a" }))]);
+    let model = ModelServer::start(Script::new([both, says_done("done")])).unwrap();
+    let stage = Stage::reasoning(&model, "irreversible = [\"count\"]\napprove = [\"count\"]");
+    let run = stage.start(json!({}));
+    let question = run.waits();
+    assert_eq!(run.state().open_interactions().count(), 1);
+    run.reply_to(question.interaction_id.0, true).unwrap();
+    assert_eq!(run.ends().status(), RunStatus::Succeeded);
+    assert_eq!(stage.effects(), ["a"]);
+}
+
+#[test]
+fn ex_12_what_is_known_to_have_failed_may_be_tried_again() {
+    let again = || Reply::call("fail", json!({}));
+    let model = ModelServer::start(Script::new([again(), again(), says_done("done")])).unwrap();
+    let stage = Stage::reasoning(&model, "irreversible = [\"*\"]");
+    let run = stage.start(json!({}));
+    run.ends();
+    let contracts = run.contracts();
+    assert_eq!(contracts.len(), 2);
+    assert_eq!(contracts[0].spec.idempotency_key, contracts[1].spec.idempotency_key);
+    assert_ne!(contracts[0].spec.execution_id, contracts[1].spec.execution_id);
+    assert!(contracts.iter().all(|contract| contract.status == ContractStatus::Failed));
+}

@@ -1,0 +1,132 @@
+//! Tools that count what they do to the world, and a model that calls them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use adjourn_core::{Action, By, Contract, ContractAction, ExecutionId, InteractionId, Run, ToolCall};
+use adjourn_runtime::{ReplyRequest, ServiceError};
+use adjourn_testkit::model::{ModelServer, Outcome, Reply};
+use serde_json::{Value, json};
+
+use super::{Actor, Stage, agent};
+
+/// The tool server of all tests.
+pub(crate) const WORLD: &str = "world";
+
+/// What the reply of a model is that is done.
+pub(crate) fn says_done(answer: &str) -> Reply {
+    Reply::text(agent::done(answer))
+}
+
+/// What the reply of a model is that calls several tools at once.
+pub(crate) fn calls(calls: &[(&str, Value)]) -> Reply {
+    let calls = calls.iter().map(|(name, arguments)| adjourn_testkit::model::Call {
+        name: (*name).to_owned(),
+        arguments: arguments.clone(),
+    });
+    Reply { calls: calls.collect(), ..Reply::default() }
+}
+
+impl Stage {
+    /// With the reasoning engine over `model`, and tools of which this is declared.
+    pub(crate) fn reasoning(model: &ModelServer, of_tools: &str) -> Self {
+        let stage = Self::closed("");
+        stage.give_tools(&model.url(), of_tools);
+        stage.open();
+        stage
+    }
+
+    /// Lets the skill use tools, and the engine be the reasoning one.
+    pub(crate) fn give_tools(&self, model: &str, of_tools: &str) {
+        let runner = json!({
+            "id": agent::SKILL, "execution_modes": ["interactive", "auto"], "tools": [WORLD],
+        });
+        fs::write(self.path().join("skills/survey/assets/runner.json"), runner.to_string()).unwrap();
+        self.configure(&settings(self.path(), model, of_tools));
+    }
+
+    /// What the tools did, in order.
+    pub(crate) fn effects(&self) -> Vec<String> {
+        let effects = fs::read_to_string(self.path().join("effects")).unwrap_or_default();
+        effects.lines().map(str::to_owned).collect()
+    }
+}
+
+/// The configuration of a stage in `folder` whose engine thinks for itself.
+pub(crate) fn settings(folder: &Path, model: &str, of_tools: &str) -> String {
+    let (engine, folder) = (agent::ENGINE, folder.display());
+    let server = server_program();
+    let server = server.display();
+    format!(
+        "skills = [\"skills\"]\n\
+         [engines.{engine}]\nkind = \"reasoning\"\napi = \"openai\"\nbase_url = \"{model}/v1\"\nmodel = \"scripted\"\n\
+         [tools.{WORLD}]\ncommand = [\"{server}\", \"{folder}\"]\n{of_tools}\n"
+    )
+}
+
+/// Cargo builds examples with the tests, and puts them here.
+fn server_program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("examples/runtime_mcp_server")
+}
+
+impl Actor<'_> {
+    /// Its calls, in the order in which they were asked for.
+    pub(crate) fn contracts(&self) -> Vec<Contract> {
+        self.state().contracts().cloned().collect()
+    }
+
+    /// The only call that it made.
+    pub(crate) fn contract(&self) -> Contract {
+        let contracts = self.contracts();
+        assert_eq!(contracts.len(), 1, "{contracts:#?}");
+        contracts.into_iter().next().unwrap()
+    }
+
+    /// Says what to do with a call that needs approval.
+    pub(crate) fn decide(
+        &self,
+        id: InteractionId,
+        action: Action,
+        response: Value,
+    ) -> Result<Arc<Run>, ServiceError> {
+        let request = ReplyRequest {
+            interaction_id: Some(id),
+            response,
+            action: Some(action),
+            by: By::USER,
+            key: None,
+        };
+        let service = self.stage.service();
+        self.stage.wait(service.reply(self.id, request))
+    }
+}
+
+/// A contract's way, in short: `PENDING → RUNNING: start by tool_node`.
+pub(crate) fn way(contract: &Contract) -> Vec<String> {
+    let steps = contract.transitions.iter();
+    steps.map(|step| format!("{} → {}: {} by {}", step.from, step.to, step.trigger, step.actor)).collect()
+}
+
+/// What a contract is about, if that is a call.
+pub(crate) fn call_of(contract: &Contract) -> &ToolCall {
+    match &contract.spec.action {
+        ContractAction::ToolCall(call) => call,
+        ContractAction::EcsRequest(question) => panic!("this is a question: {}", question.prompt),
+    }
+}
+
+/// What the model was told about the calls of the conversation, when it was asked for its reply with this number.
+pub(crate) fn told(model: &ModelServer, reply: usize) -> Vec<Value> {
+    let asked = model.requests().into_iter().rfind(|asked| asked.outcome == Outcome::Reply(reply));
+    let body = asked.unwrap_or_else(|| panic!("reply {reply} was never asked for")).body;
+    let messages = body["messages"].as_array().unwrap().clone();
+    let results = messages.iter().filter(|message| message["role"] == "tool");
+    results.map(|message| serde_json::from_str(message["content"].as_str().unwrap()).unwrap()).collect()
+}
+
+/// The name of a contract, on the wire.
+pub(crate) fn named(id: ExecutionId) -> Value {
+    json!(id)
+}
