@@ -64,6 +64,12 @@ impl Engines {
         self.turns.values().any(|turn| turn.state == State::Vanished)
     }
 
+    fn begins_to_hang(&mut self, run_id: RunId, turn: u32) {
+        if let Some(live) = self.turns.get_mut(&run_id).filter(|live| live.turn == turn) {
+            live.state = State::Hangs;
+        }
+    }
+
     pub(crate) fn hangs(&self, run_id: RunId) -> bool {
         self.turns.get(&run_id).is_some_and(|turn| turn.state == State::Hangs)
     }

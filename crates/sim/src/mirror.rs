@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::fcmp::{FrameType, Header};
 use adjourn_core::{
-    Action, ContractDetail, Entry, Event, ExecutionId, InteractionId, Item, Machine, Record, Run, RunId,
-    RunMachine, RunStatus, StreamId, Subject, Timestamp, TurnReason,
+    Action, ContractDetail, ContractStatus, Entry, Event, ExecutionId, InteractionId, Item, Machine, Record,
+    Run, RunId, RunMachine, RunStatus, StreamId, Subject, Timestamp, TurnReason,
 };
 use adjourn_store::Store;
 
@@ -79,6 +79,7 @@ impl Mirror {
             self.add(run_id, entry.at, event)?;
         }
         self.check_frames(run_id, entry, &record)?;
+        self.check_waiting(run_id)?;
         Ok(News { run_id, at: entry.at, events: record.events, before, kept_its_slot })
     }
 
@@ -143,6 +144,34 @@ impl Mirror {
             _ => {}
         }
         run.apply(at, event).map_err(|bad| bad_event(&bad))
+    }
+
+    /// Whatever waits for a person has a question that a person can find, and only one.
+    fn check_waiting(&self, run_id: RunId) -> Result<(), Violation> {
+        let Some(run) = self.runs.get(&run_id) else { return Ok(()) };
+        for contract in run.contracts().filter(|contract| contract.status == ContractStatus::Waiting) {
+            let id = contract.spec.execution_id;
+            let open = run.open_interactions().filter(|open| open.subject.execution_id() == Some(id)).count();
+            let expected = usize::from(!contract.is_cleared());
+            ensure(open == expected, "a contract that waits has exactly one open question", || {
+                format!("{id} of {run_id} has {open}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Nobody is ever told that something did not happen that did.
+    pub(crate) fn check_effects(
+        &self,
+        mut effects: impl Iterator<Item = ExecutionId>,
+    ) -> Result<(), Violation> {
+        let contract = |id| self.runs.values().find_map(|run| run.contract(id));
+        effects.try_for_each(|id| {
+            let is_known = contract(id).is_none_or(adjourn_core::Contract::holds_its_key);
+            ensure(is_known, "no result is lost: what happened is done, or in doubt", || {
+                format!("{:?}", contract(id))
+            })
+        })
     }
 
     fn check_frames(&mut self, run_id: RunId, entry: &Entry, record: &Record) -> Result<(), Violation> {

@@ -142,6 +142,12 @@ pub enum Goes {
     Unheard,
     /// It has none, and nobody can tell.
     Nowhere,
+    /// The tool wants to know something first; called again with the answer, it goes well.
+    Asks,
+    /// It goes well, after longer than a turn may take.
+    Slowly,
+    /// It has its effect, and never answers.
+    Hangs,
 }
 
 /// How an engine ends a turn.

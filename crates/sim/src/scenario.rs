@@ -24,6 +24,8 @@ pub enum Scenario {
     Sticky,
     /// Wants two permissions in a process that stays, and waits for them in its turn.
     Permissions,
+    /// Makes an irreversible call that a person allows, and whose tool then wants to know something.
+    Elicitation,
 }
 
 impl Scenario {
@@ -37,6 +39,7 @@ impl Scenario {
         Self::Expiry,
         Self::Sticky,
         Self::Permissions,
+        Self::Elicitation,
     ];
 
     /// The plan, without any crash.
@@ -54,14 +57,28 @@ impl Scenario {
             Self::Repair => vec![attempt(&[Act::End(End::DoneWrong)])],
             Self::Approval => vec![call(true), done],
             Self::Call => vec![call(false)],
+            Self::Elicitation => {
+                let call = Call {
+                    number: 0,
+                    irreversible: true,
+                    everywhere: false,
+                    approval: true,
+                    goes: Goes::Asks,
+                };
+                vec![attempt(&[Act::Call(call), Act::End(End::Done)]), done]
+            }
             Self::Cancel => vec![attempt(&[Act::Work(60_000), Act::End(End::Done)])],
         };
         let strict = if self == Self::Expiry { Strict::Off } else { Strict::On };
         let profile = match self {
             Self::Sticky | Self::Permissions => Profile::StickyProcess,
-            Self::Pause | Self::Repair | Self::Approval | Self::Call | Self::Cancel | Self::Expiry => {
-                Profile::Resumable
-            }
+            Self::Pause
+            | Self::Repair
+            | Self::Approval
+            | Self::Call
+            | Self::Cancel
+            | Self::Expiry
+            | Self::Elicitation => Profile::Resumable,
         };
         let run = RunPlan {
             at_ms: 0,

@@ -165,6 +165,10 @@ fn call(random: &mut Random) -> Call {
             Goes::Badly,
             Goes::Unheard,
             Goes::Nowhere,
+            Goes::Asks,
+            Goes::Asks,
+            Goes::Slowly,
+            Goes::Hangs,
         ]),
     }
 }

@@ -13,6 +13,9 @@ use crate::plan::{Call, Goes};
 use crate::report::{Step, Violation, ensure};
 use crate::simulation::{From, Inside, Simulation, Ticket};
 
+/// A call that takes up to this long outlasts most turns that may only take so long.
+const SLOW_MS: u64 = 90_000;
+
 /// What was done to the world, whatever anybody believes.
 #[derive(Default)]
 pub(crate) struct Ledger {
@@ -26,6 +29,11 @@ impl Ledger {
     /// Whether a call had its effect. A person who is asked goes and looks.
     pub(crate) fn has_happened(&self, id: ExecutionId) -> bool {
         self.done.values().flatten().any(|done| *done == id)
+    }
+
+    /// Everything irreversible that was done.
+    pub(crate) fn effects(&self) -> impl Iterator<Item = ExecutionId> {
+        self.done.values().flatten().copied()
     }
 
     fn land(&mut self, spec: &ContractSpec) -> Result<(), Violation> {
@@ -100,11 +108,21 @@ impl Simulation {
             }
             Command::DispatchContract(id) => {
                 self.counts.add("calls");
-                let delay = self.draw_delay(200);
+                let takes_ms = match self.engines.ledger.goes.get(id) {
+                    Some(Goes::Slowly) => SLOW_MS,
+                    Some(_) | None => 200,
+                };
+                let delay = self.draw_delay(takes_ms);
                 self.inside(delay, Inside::CallLands(run_id, turn, *id));
             }
             _ => {}
         }
+    }
+
+    /// Whether a person told the tool what it wanted to know.
+    fn has_answered(&self, run_id: RunId, id: ExecutionId) -> bool {
+        let contract = self.mirror.runs.get(&run_id).and_then(|run| run.contract(id));
+        contract.and_then(|contract| contract.paused.as_ref()).is_some_and(|paused| paused.answer.is_some())
     }
 
     /// The call reaches the other side. From here on it has happened, whether or not anybody hears of it.
@@ -115,7 +133,13 @@ impl Simulation {
         else {
             return Err(Violation::new("a call is made after it is recorded", id.to_string()).into());
         };
-        if spec.irreversible && matches!(goes, Goes::Well | Goes::Unheard) {
+        let asks = goes == Goes::Asks && !self.has_answered(run_id, id);
+        let has_effect = match goes {
+            Goes::Well | Goes::Unheard | Goes::Slowly | Goes::Hangs => true,
+            Goes::Asks => !asks,
+            Goes::Badly | Goes::Nowhere => false,
+        };
+        if spec.irreversible && has_effect {
             self.counts.add("irreversible effects");
             self.engines.ledger.land(&spec)?;
             if self.plan.bug == Some(Bug::RepeatsCalls) && self.random.once_in(3) {
@@ -124,7 +148,16 @@ impl Simulation {
         }
         self.boundary("crash between a call and its result")?;
         let report = match goes {
-            Goes::Well => ContractReport::Succeeded(json!({ "sent": true })),
+            Goes::Asks if asks => {
+                self.counts.add("tools that ask");
+                let question = Question::open_text("Which one?");
+                ContractReport::NeedsInput { question, state: json!({ "step": 1 }) }
+            }
+            Goes::Hangs => {
+                self.engines.begins_to_hang(run_id, turn);
+                return Ok(());
+            }
+            Goes::Well | Goes::Asks | Goes::Slowly => ContractReport::Succeeded(json!({ "sent": true })),
             Goes::Badly => ContractReport::Failed("the other side said no".to_owned()),
             Goes::Unheard | Goes::Nowhere => ContractReport::Lost("no answer".to_owned()),
         };

@@ -1,6 +1,6 @@
 //! The end of a simulation: faults stop, whoever waits is answered, and every run has to come to its end.
 
-use adjourn_core::{By, Outcome, RunStatus};
+use adjourn_core::{By, Contract, Outcome, RunStatus};
 
 use super::{Simulation, Todo};
 use crate::client::{Deed, Reaction};
@@ -13,6 +13,9 @@ pub(super) const STEPS_MAX: u64 = 20_000;
 
 /// How often it is looked who waits, in milliseconds.
 const TIDY_EVERY_MS: i64 = 5000;
+
+/// How long a person waits before they say what became of a call: longer than any is on its way.
+const SETTLE_AFTER_SEC: u32 = 200;
 
 /// How long runs may take once nothing goes wrong any more: the longest turn of any plan, some ten times over.
 const CALM_MAX_MS: i64 = 3 * 3_600_000;
@@ -50,13 +53,16 @@ impl Simulation {
         if self.engines.has_vanished() {
             return Err(Stop::Crash(Unsynced::Lost));
         }
+        let now = self.watch.kernel_time();
         let mut reactions = Vec::new();
         for run in self.mirror.runs.values() {
             for open in run.open_interactions() {
                 reactions.push(Reaction { run_id: run.id(), deed: Deed::answer(open.interaction_id) });
             }
             let in_doubt = run.contracts().filter(|contract| contract.outcome == Outcome::Unknown);
-            for contract in in_doubt.filter(|_| run.status().is_terminal()) {
+            // Whoever looks while a call may still be on its way cannot say what becomes of it.
+            let looked_at = |contract: &&Contract| contract.updated_at.plus_seconds(SETTLE_AFTER_SEC) <= now;
+            for contract in in_doubt.filter(|_| run.status().is_terminal()).filter(looked_at) {
                 let deed = Deed::Settle(contract.spec.execution_id);
                 reactions.push(Reaction { run_id: run.id(), deed });
             }
@@ -86,6 +92,7 @@ impl Simulation {
         if let Some(kernel) = &self.kernel {
             self.watch.at_the_end(kernel, &self.mirror, self.disk.durable().as_ref())?;
         }
+        self.mirror.check_effects(self.engines.ledger.effects())?;
         for run in self.mirror.runs.values() {
             self.counts.add("runs");
             self.counts.add(match run.status() {

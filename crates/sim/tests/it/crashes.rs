@@ -23,7 +23,8 @@ fn end(scenario: Scenario) -> &'static str {
         | Scenario::Call
         | Scenario::Expiry
         | Scenario::Sticky
-        | Scenario::Permissions => "runs that succeeded",
+        | Scenario::Permissions
+        | Scenario::Elicitation => "runs that succeeded",
     }
 }
 
@@ -108,4 +109,9 @@ fn a_run_that_pauses_survives_two_crashes_anywhere() {
         }
     }
     assert_eq!(pairs, 2697);
+}
+
+#[test]
+fn a_tool_that_asks_before_it_acts_survives_a_crash_anywhere() {
+    assert_eq!(crash_everywhere(Scenario::Elicitation), 97);
 }
