@@ -38,6 +38,7 @@ mod error;
 mod fold;
 mod limits;
 mod options;
+mod reach;
 mod refusal;
 mod reply;
 mod retry;

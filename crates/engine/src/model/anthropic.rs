@@ -15,6 +15,7 @@ const VERSION: &str = "2023-06-01";
 
 pub(super) const WIRE: Wire = Wire {
     path: "/v1/messages",
+    models: "/v1/models",
     authorize: |request, key| {
         let request = request.header("anthropic-version", VERSION);
         match key {

@@ -12,6 +12,7 @@ use super::wire::{Bad, StreamReader, Wire, event, items, number, string};
 
 pub(super) const WIRE: Wire = Wire {
     path: "/chat/completions",
+    models: "/models",
     authorize: |request, key| match key {
         Some(key) => request.bearer_auth(key),
         None => request,

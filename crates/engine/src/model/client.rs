@@ -28,8 +28,8 @@ use crate::secrets::{Masker, Secret};
 /// A model that is asked over HTTP.
 #[derive(Debug)]
 pub struct HttpModel {
-    options: ModelOptions,
-    client: Client,
+    pub(super) options: ModelOptions,
+    pub(super) client: Client,
     /// Covers the key, which some servers repeat when they refuse it.
     masker: Masker,
 }
@@ -89,7 +89,7 @@ impl HttpModel {
     }
 
     async fn attempt(&self, wire: &Wire, body: &Value, shown: &mpsc::Sender<Delta>) -> Result<Reply, Failed> {
-        let url = format!("{}{}", self.options.base_url.trim_end_matches('/'), wire.path);
+        let url = self.url(wire.path);
         let request = self.client.post(&url).header(CONTENT_TYPE, "application/json").body(body.to_string());
         let key = self.options.api_key.as_ref().map(Secret::expose);
         let sent = self.in_time((wire.authorize)(request, key).send()).await?;
@@ -110,10 +110,18 @@ impl HttpModel {
         }
     }
 
-    async fn refused(&self, mut response: Response) -> Result<Failed, Failed> {
-        let status = response.status().as_u16();
+    async fn refused(&self, response: Response) -> Result<Failed, ModelError> {
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let retry_after = header.and_then(|value| retry::retry_after(value, Timestamp::now()));
+        Ok(match self.refusal(response).await? {
+            Refusal::Passing(problem) => Failed::Passing { problem, retry_after },
+            Refusal::Lasting(error) => Failed::Lasting(error),
+        })
+    }
+
+    /// What a response other than success means.
+    pub(super) async fn refusal(&self, mut response: Response) -> Result<Refusal, ModelError> {
+        let status = response.status().as_u16();
         let mut body = Vec::new();
         // What can no longer be read of an error changes nothing about it.
         while let Ok(Some(chunk)) = self.in_time(response.chunk()).await? {
@@ -123,10 +131,12 @@ impl HttpModel {
             }
         }
         let body = self.masker.text(&String::from_utf8_lossy(&body)).into_owned();
-        Ok(match Refusal::of_status(status, &body, &self.options.model) {
-            Refusal::Passing(problem) => Failed::Passing { problem, retry_after },
-            Refusal::Lasting(error) => Failed::Lasting(error),
-        })
+        Ok(Refusal::of_status(status, &body, &self.options.model))
+    }
+
+    /// The address of a path.
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.options.base_url.trim_end_matches('/'))
     }
 
     async fn read_whole(&self, wire: &Wire, mut response: Response) -> Result<Reply, Failed> {
@@ -243,7 +253,7 @@ fn check_size(bytes: usize) -> Result<(), ModelError> {
 }
 
 /// An error with its causes, which is where the useful words are. Without the URL, which may hold a password.
-fn chain(error: reqwest::Error) -> String {
+pub(super) fn chain(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut words = error.to_string();
     let mut cause = error.source();

@@ -13,6 +13,8 @@ use super::{anthropic, chat};
 pub(super) struct Wire {
     /// Where conversations are sent, below the base URL.
     pub(super) path: &'static str,
+    /// Where the models are listed.
+    pub(super) models: &'static str,
     /// Puts the key where it belongs.
     pub(super) authorize: fn(RequestBuilder, Option<&str>) -> RequestBuilder,
     /// Writes a conversation.

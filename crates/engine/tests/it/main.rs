@@ -9,6 +9,7 @@ mod exec;
 mod exec_output;
 mod model;
 mod real_agents;
+mod reasoning;
 mod replay;
 mod samples;
 mod supervisor;

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::PATIENCE;
 
-const APIS: [Api; 2] = [Api::Openai, Api::Anthropic];
+pub(crate) const APIS: [Api; 2] = [Api::Openai, Api::Anthropic];
 
 /// Asks again at once, and is silent for no longer than a test may take.
 const EAGER: Patience = Patience {
@@ -29,15 +29,15 @@ const EAGER: Patience = Patience {
     silence_max: PATIENCE,
 };
 
-fn serve(replies: impl IntoIterator<Item = scripted::Reply>) -> ModelServer {
+pub(crate) fn serve(replies: impl IntoIterator<Item = scripted::Reply>) -> ModelServer {
     ModelServer::start(Script::new(replies)).unwrap()
 }
 
-fn options(api: Api, server: &ModelServer) -> ModelOptions {
+pub(crate) fn options(api: Api, server: &ModelServer) -> ModelOptions {
     options_at(api, &server.url())
 }
 
-fn options_at(api: Api, url: &str) -> ModelOptions {
+pub(crate) fn options_at(api: Api, url: &str) -> ModelOptions {
     let path = match api {
         Api::Openai => "/v1",
         Api::Anthropic => "",
@@ -80,7 +80,7 @@ async fn refused(api: Api, reply: scripted::Reply) -> ModelError {
 }
 
 /// The address of a server that answers one request with this, whatever it is.
-fn answering(status: &str, kind: &str, body: &str) -> String {
+pub(crate) fn answering(status: &str, kind: &str, body: &str) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let length = body.len();

@@ -37,8 +37,8 @@ fn content(said: &Said) -> Vec<Value> {
     match said.raw["content"].as_array() {
         Some(blocks) => blocks.iter().map(|block| sendable(block.clone())).collect(),
         None => {
-            // An empty text is refused.
-            let text = (!said.text.is_empty()).then(|| json!({"type": "text", "text": said.text}));
+            // An empty text is refused, also one of spaces.
+            let text = (!said.text.trim().is_empty()).then(|| json!({"type": "text", "text": said.text}));
             text.into_iter().chain(said.calls.iter().map(call)).collect()
         }
     }
