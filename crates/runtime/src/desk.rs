@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use adjourn_core::{ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, Subject, Survey, TurnReason};
+use adjourn_engine::model::ModelOptions;
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{
-    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, NoTools, Recorder, ReplayEngine, Turn,
+    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, NoTools, ReasoningEngine, Recorder, ReplayEngine,
+    Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -125,9 +127,13 @@ impl Desk {
             How::Replay { recording: None, .. } => {
                 Err(format!("the engine `{name}` plays the recording of a skill, and there is none"))
             }
-            How::Reasoning(_) => Err(format!(
-                "this version of adjourn cannot run the engine `{name}` yet: it knows acp, exec and replay"
-            )),
+            How::Reasoning(model) => {
+                let api_key = model.api_key(&self.variables).map_err(|error| error.to_string())?;
+                let options =
+                    ModelOptions { api_key, ..ModelOptions::new(model.api, model.base_url, model.model) };
+                let engine = ReasoningEngine::new(options).map_err(|error| error.to_string())?;
+                Ok(Arc::new(engine))
+            }
         }
     }
 

@@ -148,7 +148,8 @@ impl Mirror {
 
     /// Whatever waits for a person has a question that a person can find, and only one.
     fn check_waiting(&self, run_id: RunId) -> Result<(), Violation> {
-        let Some(run) = self.runs.get(&run_id) else { return Ok(()) };
+        // A person may answer a question by canceling the run, which ends when its process has.
+        let Some(run) = self.runs.get(&run_id).filter(|run| run.ending().is_none()) else { return Ok(()) };
         for contract in run.contracts().filter(|contract| contract.status == ContractStatus::Waiting) {
             let id = contract.spec.execution_id;
             let open = run.open_interactions().filter(|open| open.subject.execution_id() == Some(id)).count();

@@ -79,7 +79,7 @@ impl<'a> Actor<'a> {
                     return found;
                 }
                 if tokio::time::timeout(super::PATIENCE / 2, changes.changed()).await.is_err() {
-                    panic!("{what} never came, only {:#?}", self.stream());
+                    panic!("{what} never came, only {:#?}, {:?}", self.stream(), self.state().error());
                 }
             }
         };

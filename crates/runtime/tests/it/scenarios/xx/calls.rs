@@ -143,7 +143,7 @@ fn xx_08_a_reversible_call_in_flight_is_failed_and_the_agent_decides() {
 
 #[test]
 fn xx_12_a_tool_server_that_is_down_or_talks_nonsense_fails_the_run_with_a_reason() {
-    for (command, why) in [("/nowhere/mcp-server", "/nowhere/mcp-server"), ("cat", "world")] {
+    for (command, why) in [("/nowhere/mcp-server", "/nowhere/mcp-server"), ("echo", "world")] {
         let model = ModelServer::start(Script::new([says_done("done")])).unwrap();
         let stage = Stage::closed("");
         stage.give_tools(&model.url(), "");
