@@ -37,6 +37,7 @@ pub mod reply;
 pub mod roundtable;
 mod run;
 mod schema;
+mod settlement;
 pub mod statechart;
 mod time;
 mod view;
@@ -46,7 +47,9 @@ pub use canonical::canonical;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
 pub use code::{ErrorCode, RunError, Warning, WarningCode};
 pub use completion::{AUTO_DECISIONS_MAX, Ask, DONE_MARKER, Evidence, Rules, Validity, Verdict, verdict};
-pub use contract::{Consequence, Contract, ContractAction, ContractSpec, Outcome, ToolCall, Transition};
+pub use contract::{
+    ActionType, Consequence, Contract, ContractAction, ContractSpec, Outcome, ToolCall, Transition,
+};
 pub use fcmp::{Frame, FrameType, Place};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
 pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject};
@@ -72,5 +75,8 @@ pub use run::{
     Survey, TurnEnd, TurnReason, Usage, create_key,
 };
 pub use schema::{FieldError, Schema, SchemaError};
+pub use settlement::Settlement;
 pub use time::Timestamp;
-pub use view::{ContractView, InteractionView, ProfileView, RunView};
+pub use view::{ContractView, OutcomeKind, TransitionView};
+pub use view::{GraphStatus, GraphView, SettlementView, StepMetadata, Trace, TraceStep};
+pub use view::{InteractionView, ProfileView, RunView};

@@ -17,6 +17,7 @@
 
 mod brief;
 pub mod config;
+mod contracts;
 mod creation;
 mod desk;
 mod driver;
@@ -39,6 +40,7 @@ mod watched;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};
+pub use contracts::Settle;
 pub use desk::Desk;
 pub use driver::{Delta, Driver};
 pub use kernel::{Answer, Denied, Effect, EngineSlots, Kernel, Scheduler, SlotUse, Slots, StopCause};

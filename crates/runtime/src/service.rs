@@ -36,6 +36,17 @@ pub enum ServiceError {
     /// There is no such run.
     #[error("there is no run {0}")]
     UnknownRun(RunId),
+    /// There is no such contract.
+    #[error("there is no contract {0}")]
+    UnknownContract(ExecutionId),
+    /// No result of that call was lost, or a person said already what became of it.
+    #[error("there is nothing to settle about {id}: {problem}")]
+    NothingToSettle {
+        /// The contract.
+        id: ExecutionId,
+        /// Why, and what to do instead.
+        problem: String,
+    },
     /// The run that should be continued has not ended, or left nothing to go on from.
     #[error("{run} cannot be continued: {problem}")]
     NotContinuable {
