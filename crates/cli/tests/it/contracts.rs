@@ -16,6 +16,7 @@ use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::{Service, SystemClock};
 use serde_json::{Value, json};
 
+use crate::serving::Serving;
 use crate::terminal::{DOWN, ENTER, Terminal};
 use crate::world::{World, assert_settled, until};
 
@@ -201,6 +202,20 @@ fn a_call_is_settled_after_the_end_of_its_run_and_the_same_again_changes_nothing
     let why = "it was settled before, as happened, and that stays";
     let expected = format!("error: there is nothing to settle about {call}: {why}\n");
     assert_eq!((other.code, other.stderr), (Some(5), expected));
+}
+
+#[test]
+fn whoever_owns_the_data_directory_settles_and_so_does_a_server() {
+    let (there, here) = (World::new(), World::new());
+    let (run, call) = lost(&there);
+    let server = Serving::start(&there, "127.0.0.1:0", &[]);
+    let by_socket = there.json(&["settle", &call, "did_not_happen", "--note", "it bounced"]);
+    assert_eq!(by_socket["settled"], "did_not_happen");
+    let by_server = here.json(&["--server", &server.url(), "settle", &call, "did_not_happen"]);
+    assert_eq!(by_server, by_socket);
+    let trace = here.items(&["--server", &server.url(), "trace", &run]);
+    assert_eq!(trace, there.items(&["trace", &run]));
+    assert_eq!(trace[2]["metadata"]["settlement"]["note"], "it bounced");
 }
 
 #[test]
