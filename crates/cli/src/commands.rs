@@ -13,10 +13,12 @@ mod reply;
 mod rerun;
 mod run;
 mod serve;
+mod settle;
 mod show;
 mod skills;
 mod statechart;
 mod token;
+mod trace;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -52,6 +54,8 @@ enum Command {
     Reply(reply::Reply),
     Cancel(cancel::Cancel),
     Rerun(rerun::Rerun),
+    Trace(trace::Trace),
+    Settle(settle::Settle),
     Events(events::Events),
     Files(files::Files),
     Serve(serve::Serve),
@@ -105,6 +109,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Reply(command) => drive(command.run(&global)),
         Command::Cancel(command) => drive(command.run(&global)),
         Command::Rerun(command) => drive(command.run(&global)),
+        Command::Trace(command) => drive(command.run(&global)),
+        Command::Settle(command) => drive(command.run(&global)),
         Command::Events(command) => drive(command.run(&global)),
         Command::Files(command) => drive(command.run(&global)),
         Command::Serve(command) => drive(command.run(&global)),

@@ -40,7 +40,7 @@ fn summary(frame: &Frame) -> String {
         }
         FrameType::InputRequired => format!("{}: {}", word(data, "interaction_id"), word(data, "prompt")),
         FrameType::ReplyAccepted | FrameType::AutoDecided => {
-            format!("{}: {}", word(data, "interaction_id"), word(data, "response"))
+            format!("{}: {}", word(data, "interaction_id"), answer(data))
         }
         FrameType::MessageFinal | FrameType::Reasoning => word(data, "text"),
         FrameType::MessageSuperseded => {
@@ -88,8 +88,16 @@ pub(crate) fn told(frame: &Frame) -> Option<String> {
     }
 }
 
+/// An answer; of a call that needed approval what was done with it, and what was said besides.
 fn answer(data: &Value) -> String {
-    one_line(&word(data, "response"), SUMMARY_CHARS_MAX)
+    let response = word(data, "response");
+    let text = match data["action"].as_str() {
+        // That it is true says no more than that it is approved.
+        Some(action) if data["response"].is_boolean() => action.to_owned(),
+        Some(action) => format!("{action} {response}"),
+        None => response,
+    };
+    one_line(&text, SUMMARY_CHARS_MAX)
 }
 
 /// What a message says to a person: without the objects that are meant for Adjourn, and nothing if it is only those.

@@ -4,6 +4,7 @@ mod answer;
 mod background;
 mod client;
 mod commands;
+mod contract;
 mod data;
 mod exit;
 mod find;

@@ -1,14 +1,16 @@
 //! Asks a person at a terminal.
 
+mod contract;
+
 use std::fmt;
 use std::io::IsTerminal;
 
-use adjourn_core::{Choice, Field, FieldKind, Question, QuestionKind, reply};
+use adjourn_core::{Choice, Field, FieldKind, InteractionView, Question, QuestionKind, Source, reply};
 use inquire::validator::Validation;
 use inquire::{Confirm, InquireError, MultiSelect, Select, Text};
 use serde_json::{Map, Value, json};
 
-use crate::answer::{from_text, problem_text};
+use crate::answer::{Given, from_text, problem_text};
 use crate::question::choice_text;
 use crate::text::clean;
 
@@ -26,15 +28,26 @@ pub(crate) fn is_interactive() -> bool {
 }
 
 /// Asks a question until there is an answer that fits it.
-pub(crate) fn ask(question: &Question) -> anyhow::Result<Asked<Value>> {
-    let answer = match question.kind {
+pub(crate) fn ask(interaction: &InteractionView) -> anyhow::Result<Asked<Given>> {
+    let question = &interaction.question;
+    asked(match (interaction.approval(), interaction.source) {
+        (Some(call), _) => contract::approval(question, &call),
+        (None, Source::Recovery) => contract::recovery(question),
+        (
+            None,
+            Source::Turn | Source::Contract | Source::Permission | Source::Escalation | Source::Checkpoint,
+        ) => plain(question).map(Given::plain),
+    })
+}
+
+fn plain(question: &Question) -> Prompted<Value> {
+    match question.kind {
         QuestionKind::Form if !question.fields.is_empty() => form(question),
         QuestionKind::ChooseOne => one(&clean(&question.prompt), &question.options),
         QuestionKind::ChooseMany => many(&clean(&question.prompt), &question.options),
         QuestionKind::Confirm => yes_or_no(&clean(&question.prompt), question.default.as_ref()),
         QuestionKind::OpenText | QuestionKind::Form => text(question),
-    };
-    asked(answer)
+    }
 }
 
 /// What to do with a run that a person does not want to watch any longer.

@@ -1,15 +1,25 @@
 //! Questions, as a person reads them, and the command that answers each.
 
-use adjourn_core::{Choice, Field, InteractionId, InteractionView, Question, QuestionKind, RunId};
-use serde_json::Value;
+use adjourn_core::{
+    Action, Choice, Field, InteractionId, InteractionView, Question, QuestionKind, RunId, Source,
+};
+use serde_json::{Value, json};
 
+use crate::contract::call_text;
 use crate::data::Global;
 use crate::output::value_text;
 use crate::text::{clean, indented, quoted};
 
-/// What is asked, with everything that can be answered.
-pub(crate) fn question_text(question: &Question) -> String {
+/// Characters of arguments that are put into an example of other ones.
+const ARGUMENTS_CHARS_MAX: usize = 200;
+
+/// What is asked, with everything that can be answered, and with the call that it is about.
+pub(crate) fn question_text(interaction: &InteractionView) -> String {
+    let question = &interaction.question;
     let mut text = clean(question.prompt.trim());
+    if let Some(call) = interaction.approval() {
+        text.push_str(&format!("\n{}", indented(&call_text(&call), "  ")));
+    }
     for choice in &question.options {
         text.push_str(&format!("\n  - {}", choice_text(choice)));
     }
@@ -51,28 +61,52 @@ fn field_text(field: &Field) -> String {
     text
 }
 
-/// The command that answers the question, with an answer that would be taken where there is one to name.
-pub(crate) fn reply_command(global: &Global, run_id: RunId, open: OpenQuestion<'_>) -> String {
+/// The commands that answer the question, with an answer that would be taken where there is one to name. Where each
+/// answer does something else to the world, there is one for each.
+pub(crate) fn reply_commands(global: &Global, run_id: RunId, open: OpenQuestion<'_>) -> Vec<String> {
     let which = match open.interaction_id {
         Some(id) => format!(" --interaction {id}"),
         None => String::new(),
     };
-    global.command(&format!("reply {run_id}{which} {}", example(open.question)))
+    let answers = answers(open.interaction);
+    answers.iter().map(|answer| global.command(&format!("reply {run_id}{which} {answer}"))).collect()
 }
 
 /// A question that waits, and its number where the run has others.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenQuestion<'a> {
-    pub(crate) interaction_id: Option<InteractionId>,
-    pub(crate) question: &'a Question,
+    interaction_id: Option<InteractionId>,
+    interaction: &'a InteractionView,
 }
 
 impl<'a> OpenQuestion<'a> {
     /// `interaction`, which is one of `count` that wait.
     pub(crate) fn one_of(interaction: &'a InteractionView, count: usize) -> Self {
-        Self {
-            interaction_id: (count > 1).then_some(interaction.interaction_id),
-            question: &interaction.question,
+        Self { interaction_id: (count > 1).then_some(interaction.interaction_id), interaction }
+    }
+}
+
+fn answers(interaction: &InteractionView) -> Vec<String> {
+    if let Some(call) = interaction.approval() {
+        let arguments = call.arguments.to_string();
+        let short = arguments.chars().count() <= ARGUMENTS_CHARS_MAX;
+        let arguments = if short { quoted(&clean(&arguments)) } else { "'{…}'".to_owned() };
+        let answer = |action: &Action| match action {
+            Action::Approve => format!("--action {action}"),
+            Action::Edit => format!("--action {action} --data {arguments}"),
+            Action::Reject => format!("--action {action} 'WHY'"),
+        };
+        return Action::ALL.iter().map(answer).collect();
+    }
+    match interaction.source {
+        Source::Recovery => {
+            let values = interaction.question.options.iter().map(|choice| &choice.value);
+            let noted = values.clone().next().map(|value| json!({ "value": value, "note": "…" }));
+            let plain = values.map(|value| quoted(&clean(&value_text(value))));
+            plain.chain(noted.map(|noted| format!("--data {}", quoted(&noted.to_string())))).collect()
+        }
+        Source::Turn | Source::Contract | Source::Permission | Source::Escalation | Source::Checkpoint => {
+            vec![example(&interaction.question)]
         }
     }
 }

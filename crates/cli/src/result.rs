@@ -5,7 +5,7 @@ use adjourn_core::{InteractionId, InteractionView, RunStatus, RunView};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::output::{print, print_json, value_text};
-use crate::question::{OpenQuestion, question_text, reply_command};
+use crate::question::{OpenQuestion, question_text, reply_commands};
 use crate::style::{self, styled};
 use crate::text::{age, clean, indented};
 use crate::usage::usage_text;
@@ -85,8 +85,13 @@ fn ask_later(global: &Global, run: &RunView, open: &[InteractionView], shown: Op
     for interaction in open {
         let question = OpenQuestion::one_of(interaction, open.len());
         if shown != Some(interaction.interaction_id) {
-            anstream::eprintln!("{} {}", styled(style::ASKS, "?"), question_text(&interaction.question));
+            anstream::eprintln!("{} {}", styled(style::ASKS, "?"), question_text(interaction));
         }
-        anstream::eprintln!("answer it with: {}", reply_command(global, run.run_id, question));
+        match reply_commands(global, run.run_id, question).as_slice() {
+            [only] => anstream::eprintln!("answer it with: {only}"),
+            several => {
+                anstream::eprintln!("answer it with one of these:\n{}", indented(&several.join("\n"), "  "));
+            }
+        }
     }
 }

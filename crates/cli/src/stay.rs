@@ -6,11 +6,10 @@ mod signals;
 
 use adjourn_core::InteractionView;
 use axum::http::StatusCode;
-use serde_json::Value;
 
 pub(crate) use self::answers::Answers;
 use self::signals::{Signal, Signals};
-use crate::answer::{from_text, problem_text};
+use crate::answer::{Given, problem_text};
 use crate::client::{Answer, Client, Close, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
@@ -154,14 +153,14 @@ impl Stay<'_, '_> {
     fn show_question(&mut self, open: &InteractionView) {
         if self.answers.shown != Some(open.interaction_id) {
             self.answers.shown = Some(open.interaction_id);
-            let asked = question::question_text(&open.question);
+            let asked = question::question_text(open);
             self.live.say(&format!("{} {asked}", styled(style::ASKS, "?")));
         }
     }
 
     async fn ask(&mut self, open: &InteractionView) -> anyhow::Result<Next> {
-        let question = open.question.clone();
-        match tokio::task::spawn_blocking(move || prompt::ask(&question)).await?? {
+        let asked = open.clone();
+        match tokio::task::spawn_blocking(move || prompt::ask(&asked)).await?? {
             Asked::Answer(answer) => {
                 self.live.answered_here(open.interaction_id);
                 self.give(open, answer).await
@@ -171,7 +170,7 @@ impl Stay<'_, '_> {
     }
 
     async fn give_text(&mut self, open: &InteractionView, text: &str) -> anyhow::Result<Next> {
-        match from_text(&open.question, text) {
+        match Given::read(open, text) {
             Ok(answer) => self.give(open, answer).await,
             Err(errors) => {
                 let problem = problem_text(&errors);
@@ -181,8 +180,9 @@ impl Stay<'_, '_> {
         }
     }
 
-    async fn give(&mut self, open: &InteractionView, response: Value) -> anyhow::Result<Next> {
-        let answer = Answer { interaction_id: open.interaction_id, response, action: None, key: new_key() };
+    async fn give(&mut self, open: &InteractionView, given: Given) -> anyhow::Result<Next> {
+        let Given { response, action } = given;
+        let answer = Answer { interaction_id: open.interaction_id, response, action, key: new_key() };
         match self.client.reply(self.tail.id(), &answer).await {
             Ok(run) => self.tail.saw(run),
             Err(error)

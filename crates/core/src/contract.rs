@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::names::named;
 use crate::{
     Actor, Claim, ClaimKey, ContractRow, ContractStatus, ContractTrigger, ExecutionId, Holder,
     IdempotencyKey, Question, RunId, Timestamp,
@@ -43,12 +44,22 @@ pub enum ContractAction {
     EcsRequest(Question),
 }
 
+named! {
+    /// What a contract is for, on the wire.
+    pub enum ActionType {
+        /// A tool is called.
+        ToolCall = "tool_call",
+        /// A person is asked.
+        EcsRequest = "ecs_request",
+    }
+}
+
 impl ContractAction {
     /// Its kind, on the wire.
-    pub const fn kind(&self) -> &'static str {
+    pub const fn kind(&self) -> ActionType {
         match self {
-            Self::ToolCall(_) => "tool_call",
-            Self::EcsRequest(_) => "ecs_request",
+            Self::ToolCall(_) => ActionType::ToolCall,
+            Self::EcsRequest(_) => ActionType::EcsRequest,
         }
     }
 }

@@ -37,6 +37,7 @@ pub mod reply;
 pub mod roundtable;
 mod run;
 mod schema;
+mod settlement;
 pub mod statechart;
 mod time;
 mod view;
@@ -47,7 +48,7 @@ pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
 pub use code::{ErrorCode, RunError, Warning, WarningCode};
 pub use completion::{AUTO_DECISIONS_MAX, Ask, DONE_MARKER, Evidence, Rules, Validity, Verdict, verdict};
 pub use contract::{
-    Consequence, Contract, ContractAction, ContractSpec, Outcome, Paused, ToolCall, Transition,
+    ActionType, Consequence, Contract, ContractAction, ContractSpec, Outcome, Paused, ToolCall, Transition,
 };
 pub use fcmp::{Frame, FrameType, Place};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
@@ -74,5 +75,8 @@ pub use run::{
     Survey, TurnEnd, TurnReason, Usage, create_key,
 };
 pub use schema::{FieldError, Schema, SchemaError};
+pub use settlement::Settlement;
 pub use time::Timestamp;
-pub use view::{ContractView, InteractionView, ProfileView, RunView};
+pub use view::{ContractView, OutcomeKind, TransitionView};
+pub use view::{GraphStatus, GraphView, SettlementView, StepMetadata, Trace, TraceStep};
+pub use view::{InteractionView, ProfileView, RunView};

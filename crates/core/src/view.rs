@@ -1,14 +1,21 @@
 //! What is shown of a run: its state in the words of the interface.
 
+mod graph;
+mod trace;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use graph::{GraphStatus, GraphView};
+pub use trace::{SettlementView, StepMetadata, Trace, TraceStep};
+
+use crate::names::named;
 use crate::question::present;
 use crate::time::wire;
 use crate::{
-    Actor, By, Contract, ContractAction, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode,
-    Interaction, InteractionId, InteractionStatus, Outcome, Profile, Question, Run, RunError, RunId,
-    RunStatus, Source, Strict, Timestamp, Transition, Usage, Warning,
+    ActionType, Actor, By, Contract, ContractAction, ContractStatus, ContractTrigger, ExecutionId,
+    ExecutionMode, Interaction, InteractionId, InteractionStatus, Outcome, Profile, Question, Run, RunError,
+    RunId, RunStatus, Settlement, Source, Strict, Timestamp, ToolCall, Transition, Usage, Warning,
 };
 
 /// A run, as every surface shows it.
@@ -159,6 +166,18 @@ impl InteractionView {
         self.status == InteractionStatus::Open
     }
 
+    /// The call that this asks a person to allow; none where it asks anything else.
+    pub fn approval(&self) -> Option<ToolCall> {
+        match self.source {
+            Source::Contract => ToolCall::deserialize(self.action_detail.as_ref()?).ok(),
+            Source::Turn
+            | Source::Permission
+            | Source::Recovery
+            | Source::Escalation
+            | Source::Checkpoint => None,
+        }
+    }
+
     /// The view of a question of `run`.
     pub fn of(run: &Run, interaction: &Interaction) -> Self {
         let resolution = interaction.resolution.as_ref();
@@ -180,45 +199,74 @@ impl InteractionView {
     }
 }
 
+named! {
+    /// Whether it is known what became of a call.
+    pub enum OutcomeKind {
+        /// The status says it, or a person did.
+        Known = "known",
+        /// It may have happened, and a person has to say.
+        Unknown = "unknown",
+    }
+}
+
 /// A contract, as every surface shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContractView {
-    execution_id: ExecutionId,
-    run_id: RunId,
-    attempt_number: u32,
-    /// `tool_call` or `ecs_request`.
-    action_type: &'static str,
+    /// Its id.
+    pub execution_id: ExecutionId,
+    /// The run it belongs to.
+    pub run_id: RunId,
+    /// The attempt it was asked for in.
+    pub attempt_number: u32,
+    /// What it is for.
+    pub action_type: ActionType,
     /// Service, method and arguments of a call; the form of a request.
-    action_detail: Value,
-    irreversible: bool,
-    idempotency_key: String,
-    timeout_seconds: Option<u32>,
-    status: ContractStatus,
+    pub action_detail: Value,
+    /// It must never be done twice.
+    pub irreversible: bool,
+    /// A digest of what is to be done.
+    pub idempotency_key: String,
+    /// How long it may take.
+    pub timeout_seconds: Option<u32>,
+    /// Where it is in its life.
+    pub status: ContractStatus,
     /// When the call was made.
     #[serde(with = "wire::option")]
-    dispatched_at: Option<Timestamp>,
-    /// `known`, or `unknown`: it may have happened, and a person has to say.
-    outcome: &'static str,
-    result: Option<Value>,
-    error_message: Option<String>,
-    transitions: Vec<TransitionView>,
+    pub dispatched_at: Option<Timestamp>,
+    /// Whether it is known what became of it.
+    pub outcome: OutcomeKind,
+    /// What a person said became of it, after its result was lost.
+    pub settled: Option<Settlement>,
+    /// What came out.
+    pub result: Option<Value>,
+    /// Why nothing came out.
+    pub error_message: Option<String>,
+    /// Its way so far.
+    pub transitions: Vec<TransitionView>,
+    /// When it was recorded.
     #[serde(with = "wire")]
-    created_at: Timestamp,
+    pub created_at: Timestamp,
+    /// When it last changed.
     #[serde(with = "wire")]
-    updated_at: Timestamp,
+    pub updated_at: Timestamp,
 }
 
 /// One step on a contract's way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-struct TransitionView {
-    from: ContractStatus,
-    to: ContractStatus,
-    trigger: ContractTrigger,
-    actor: Actor,
+pub struct TransitionView {
+    /// Where it was.
+    pub from: ContractStatus,
+    /// Where it went.
+    pub to: ContractStatus,
+    /// What made it go.
+    pub trigger: ContractTrigger,
+    /// Who did.
+    pub actor: Actor,
+    /// When.
     #[serde(with = "wire")]
-    timestamp: Timestamp,
+    pub timestamp: Timestamp,
 }
 
 impl ContractView {
@@ -237,8 +285,12 @@ impl ContractView {
             status: contract.status,
             dispatched_at: contract.dispatched_at,
             outcome: match contract.outcome {
-                Outcome::Known | Outcome::Settled { .. } => "known",
-                Outcome::Unknown => "unknown",
+                Outcome::Known | Outcome::Settled { .. } => OutcomeKind::Known,
+                Outcome::Unknown => OutcomeKind::Unknown,
+            },
+            settled: match contract.outcome {
+                Outcome::Settled { happened } => Some(Settlement::of(happened)),
+                Outcome::Known | Outcome::Unknown => None,
             },
             result: contract.result.clone(),
             error_message: contract.error_message.clone(),

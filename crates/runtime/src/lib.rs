@@ -46,6 +46,6 @@ pub use driver::{Delta, Driver};
 pub use kernel::{Answer, Denied, Effect, EngineSlots, Kernel, Scheduler, SlotUse, Slots, StopCause};
 pub use options::Options;
 pub use runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
-pub use service::{Created, ReplyRequest, Service, ServiceError};
+pub use service::{Created, ReplyRequest, Service, ServiceError, Settle};
 pub use severity::Severity;
 pub use stats::Stats;

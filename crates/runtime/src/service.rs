@@ -1,5 +1,7 @@
 //! A data directory at work: what every surface asks things of.
 
+mod contracts;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +16,8 @@ use adjourn_store::decider::load;
 use adjourn_store::{Committed, Error, SqliteStore, Store, Threads};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+pub use contracts::Settle;
 
 use crate::config::Config;
 use crate::desk::{Asked, Desk};
@@ -37,6 +41,17 @@ pub enum ServiceError {
     /// There is no such run.
     #[error("there is no run {0}")]
     UnknownRun(RunId),
+    /// There is no such contract.
+    #[error("there is no contract {0}")]
+    UnknownContract(ExecutionId),
+    /// No result of that call was lost, or a person said already what became of it.
+    #[error("there is nothing to settle about {id}: {problem}")]
+    NothingToSettle {
+        /// The contract.
+        id: ExecutionId,
+        /// Why, and what to do instead.
+        problem: String,
+    },
     /// The run that should be continued has not ended, or left nothing to go on from.
     #[error("{run} cannot be continued: {problem}")]
     NotContinuable {

@@ -40,8 +40,9 @@ const TOKEN_SCHEME: &str = "token";
 const ABOUT: &str = "Runs agent work that has to stop and ask: runs, their questions, and the stream of what happens. \
                      Errors are `application/problem+json` with a stable `code`.";
 
-const TAGS: [(&str, &str); 5] = [
+const TAGS: [(&str, &str); 6] = [
     ("runs", "Pieces of agent work: started, looked at, answered, canceled."),
+    ("contracts", "What runs did to the world, or asked of people: followed, settled."),
     ("files", "What a run left behind."),
     ("inbox", "Everything that waits for a person."),
     ("catalog", "What there is to work with."),

@@ -1,6 +1,6 @@
 //! Reads the names and parameters in addresses.
 
-use adjourn_core::RunId;
+use adjourn_core::{BadId, ExecutionId, RunId};
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -34,7 +34,28 @@ impl IntoParams for RunPath {
 
 /// The run with this id. What is no id is the id of no run.
 pub(crate) fn run_id(given: &str) -> Result<RunId, Problem> {
-    given.parse().map_err(|error: adjourn_core::BadId| Problem::new(Code::UnknownRun, error.to_string()))
+    given.parse().map_err(|error: BadId| Problem::new(Code::UnknownRun, error.to_string()))
+}
+
+/// The contract that an address names. What is no id is the id of no contract.
+pub(crate) struct ContractPath(pub(crate) ExecutionId);
+
+impl<S: Send + Sync> FromRequestParts<S> for ContractPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Names(id) = Names::<String>::from_request_parts(parts, state).await?;
+        let unknown = |error: BadId| Problem::new(Code::UnknownContract, error.to_string());
+        id.parse().map(Self).map_err(unknown)
+    }
+}
+
+impl IntoParams for ContractPath {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let id = ParameterBuilder::new().name("execution_id").parameter_in(ParameterIn::Path);
+        let id = id.required(Required::True).description(Some("The contract."));
+        vec![id.schema(Some(ExecutionId::schema())).build()]
+    }
 }
 
 /// The names in an address.

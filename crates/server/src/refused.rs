@@ -22,6 +22,8 @@ impl From<ServiceError> for Problem {
                 Self::new(Code::SkillUnusable, detail).with_errors(vec![FieldError::new("/skill", message)])
             }
             ServiceError::UnknownRun(_) => Self::new(Code::UnknownRun, detail),
+            ServiceError::UnknownContract(_) => Self::new(Code::UnknownContract, detail),
+            ServiceError::NothingToSettle { .. } => Self::new(Code::NothingToSettle, detail),
             ServiceError::NotContinuable { .. } => Self::new(Code::NotContinuable, detail),
             ServiceError::Denied(denied) => denied.into(),
             ServiceError::Store(error) => error.into(),

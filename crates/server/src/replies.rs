@@ -5,7 +5,6 @@ use adjourn_runtime::ReplyRequest;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -15,6 +14,7 @@ use utoipa_axum::routes;
 use crate::access::Caller;
 use crate::body;
 use crate::code::Code;
+use crate::members::{member, unknown};
 use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::query::RunPath;
@@ -101,13 +101,7 @@ pub(crate) async fn cancel(
 }
 
 fn read(document: &Value) -> Result<ReplyRequest, Vec<FieldError>> {
-    let Value::Object(members) = document else {
-        return Err(vec![FieldError::new("", "should be an object")]);
-    };
-    let unknown = members.keys().filter(|key| !KEYS.contains(&key.as_str()));
-    let mut errors: Vec<_> = unknown
-        .map(|key| FieldError::new(format!("/{key}"), format!("unknown key: there are {}", KEYS.join(", "))))
-        .collect();
+    let mut errors = unknown(document, &KEYS)?;
     let interaction_id: Option<InteractionId> = member(document, "interaction_id", &mut errors);
     let action: Option<Action> = member(document, "action", &mut errors);
     if interaction_id.is_none() && errors.is_empty() {
@@ -118,11 +112,4 @@ fn read(document: &Value) -> Result<ReplyRequest, Vec<FieldError>> {
         true => Ok(ReplyRequest { interaction_id, response, action, by: By::USER, key: None }),
         false => Err(errors),
     }
-}
-
-fn member<T: DeserializeOwned>(document: &Value, key: &str, errors: &mut Vec<FieldError>) -> Option<T> {
-    let value = document.get(key).filter(|value| !value.is_null())?;
-    T::deserialize(value)
-        .map_err(|error| errors.push(FieldError::new(format!("/{key}"), error.to_string())))
-        .ok()
 }

@@ -16,8 +16,8 @@ use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::streams::Streams;
 use crate::{
-    catalog, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies, request_id, runs,
-    skills, slots,
+    catalog, contracts, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies,
+    request_id, runs, skills, slots,
 };
 
 /// What every route has: the service, and the news that the server ends.
@@ -69,6 +69,7 @@ pub(crate) fn documented() -> OpenApiRouter<Server> {
     OpenApiRouter::with_openapi(openapi::document())
         .merge(runs::routes())
         .merge(replies::routes())
+        .merge(contracts::routes())
         .merge(events::routes())
         .merge(files::routes())
         .merge(logs::routes())

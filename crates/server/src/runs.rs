@@ -2,9 +2,7 @@
 
 use std::future::Future;
 
-use adjourn_core::{
-    ContractView, InteractionView, Run, RunError, RunId, RunRow, RunStatus, RunView, Warning,
-};
+use adjourn_core::{InteractionView, Run, RunError, RunId, RunRow, RunStatus, RunView, Warning};
 use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::{Created, ServiceError};
 use adjourn_store::RunFilter;
@@ -59,7 +57,6 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
         .routes(routes!(show).refuses(&[Code::BadRequest, Code::UnknownRun]))
         .routes(routes!(result).refuses(&[Code::BadRequest, Code::UnknownRun, Code::NotFinished]))
         .routes(routes!(interactions).refuses(&[Code::BadRequest, Code::UnknownRun]))
-        .routes(routes!(contracts).refuses(&[Code::BadRequest, Code::UnknownRun]))
 }
 
 /// A run that was created.
@@ -261,17 +258,4 @@ pub(crate) async fn interactions(
     Ok(Page::whole(
         run.interactions().iter().map(|interaction| InteractionView::of(&run, interaction)).collect(),
     ))
-}
-
-/// The effects of a run, and what became of each.
-#[utoipa::path(
-    get, path = "/v1/runs/{id}/contracts", tag = "runs", operation_id = "runContracts", params(RunPath),
-    responses((status = 200, body = Page<ContractView>, description = "All of them, the oldest first.")),
-)]
-pub(crate) async fn contracts(
-    State(server): State<Server>,
-    RunPath(id): RunPath,
-) -> Result<Json<Page<ContractView>>, Problem> {
-    let run = server.blocking(move |service| Ok(service.run(id)?)).await?;
-    Ok(Page::whole(run.contracts().map(|contract| ContractView::of(&run, contract)).collect()))
 }

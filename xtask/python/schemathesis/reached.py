@@ -24,9 +24,10 @@ def main(url, folder):
     after = succeeded(url)
     paths = requests.get(f"{url}/openapi.json", timeout=30).json()["paths"]
     routes = {f"{method.upper()} {path}" for path, item in paths.items() for method in item}
-    # Streams are not tried here. The server names a part that takes the rest of an address by `*`.
+    # Streams are not tried here, and no engine of these runs makes calls that there could be contracts of. The server names a part that takes the rest of an address by `*`.
     reached = {route.replace("{*", "{") for route in after if after[route] > before.get(route, 0)}
-    missed = sorted(route for route in routes - reached if not route.endswith("/events"))
+    tried = {route for route in routes if not route.endswith("/events") and "/v1/contracts/" not in route}
+    missed = sorted(tried - reached)
     if missed:
         sys.exit("these routes never succeeded: " + ", ".join(missed))
     print(f"each of {len(reached)} routes succeeded at least once")

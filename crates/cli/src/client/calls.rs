@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use adjourn_core::{Action, Frame, InteractionId, InteractionView, RunId, RunRow, RunView};
+use adjourn_core::{
+    Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, RunId, RunRow, RunView,
+    Settlement, TraceStep,
+};
 use axum::body::Body;
 use axum::http::Response;
 use serde::de::DeserializeOwned;
@@ -89,6 +92,28 @@ impl Client<'_> {
     pub(crate) async fn interactions(&mut self, id: RunId) -> anyhow::Result<Vec<InteractionView>> {
         let page: Page<_> = self.ask(&Call::get(format!("/v1/runs/{id}/interactions"))).await?;
         Ok(page.items)
+    }
+
+    /// The contracts of a run, the oldest first.
+    pub(crate) async fn contracts(&mut self, id: RunId) -> anyhow::Result<Vec<ContractView>> {
+        let page: Page<_> = self.ask(&Call::get(format!("/v1/runs/{id}/contracts"))).await?;
+        Ok(page.items)
+    }
+
+    /// Every step of every contract of a run, in order.
+    pub(crate) async fn trace(&mut self, id: RunId) -> anyhow::Result<Page<TraceStep>> {
+        self.ask(&Call::get(format!("/v1/runs/{id}/trace"))).await
+    }
+
+    /// Says what became of a call whose result was lost. The same again changes nothing.
+    pub(crate) async fn settle(
+        &mut self,
+        id: ExecutionId,
+        outcome: Settlement,
+        note: Option<&str>,
+    ) -> anyhow::Result<ContractView> {
+        let body = json!({ "outcome": outcome, "note": note });
+        self.ask(&Call::post(format!("/v1/contracts/{id}/settle"), Payload::Json(body))).await
     }
 
     /// Up to `limit` runs, the newest first.

@@ -9,7 +9,7 @@ use crate::client::{Client, Role, Waiting};
 use crate::data::{Global, now};
 use crate::exit::Exit;
 use crate::output::{print, print_json};
-use crate::question::{OpenQuestion, question_text, reply_command};
+use crate::question::{OpenQuestion, question_text, reply_commands};
 use crate::style::{self, styled};
 use crate::text::{age, indented, until};
 
@@ -39,19 +39,17 @@ impl Inbox {
 
 fn entry(global: &Global, waiting: &Waiting, of_run: usize) -> String {
     let Waiting { run_id, skill, interaction, .. } = waiting;
-    let InteractionView { question, created_at, deadline_at, .. } = interaction;
+    let InteractionView { created_at, deadline_at, .. } = interaction;
     let now = now();
     let skill = skill.as_ref().map(|skill| format!("  {skill}")).unwrap_or_default();
     let deadline = deadline_at.map(|at| format!(", decided without an answer {}", until(at, now)));
+    let commands = reply_commands(global, *run_id, OpenQuestion::one_of(interaction, of_run));
     format!(
         "{}{skill}  asked {} ago{}\n{}\n{}\n",
         styled(style::ASKS, run_id),
         age(*created_at, now),
         deadline.unwrap_or_default(),
-        indented(&question_text(question), "  "),
-        indented(
-            &styled(style::DIM, reply_command(global, *run_id, OpenQuestion::one_of(interaction, of_run))),
-            "  "
-        ),
+        indented(&question_text(interaction), "  "),
+        indented(&styled(style::DIM, commands.join("\n")), "  "),
     )
 }

@@ -5,7 +5,7 @@ use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
-use crate::answer::{from_text, problem_text};
+use crate::answer::{Given, problem_text};
 use crate::client::{Answer, Client, Close, Role, new_key};
 use crate::data::Global;
 use crate::exit::{Exit, wrong_use};
@@ -21,7 +21,7 @@ pub(super) struct Reply {
     #[arg(value_name = "RUN")]
     run: String,
 
-    /// The answer; choices by value or label, several separated by commas
+    /// The answer; choices by value or label, several separated by commas; with --action reject, why
     #[arg(value_name = "TEXT", conflicts_with = "data")]
     text: Option<String>,
 
@@ -29,7 +29,7 @@ pub(super) struct Reply {
     #[arg(long, value_name = "ID")]
     interaction: Option<u32>,
 
-    /// The answer as JSON
+    /// The answer as JSON; with --action edit, all arguments of the call
     #[arg(long = "data", id = "data", value_name = "JSON")]
     data: Option<String>,
 
@@ -67,33 +67,35 @@ impl Reply {
         // With none open, the last one: refused with what there is, or known as the same reply by its key.
         let last = asked.last().map_or(InteractionId(0), |last| last.interaction_id);
         let interaction_id = wanted.or(open.map(|open| open.interaction_id)).unwrap_or(last);
-        let response = self.response(open, data)?;
+        let Given { response, action } = self.given(open, data)?;
         let key = self.key.unwrap_or_else(new_key);
-        let answer = Answer { interaction_id, response, action: self.action, key };
+        let answer = Answer { interaction_id, response, action, key };
         let mut tail = Tail::from_now(run);
         tail.saw(client.reply(tail.id(), &answer).await?);
         Ok(tail)
     }
 
-    fn response(&self, open: Option<&InteractionView>, data: Option<Value>) -> anyhow::Result<Value> {
-        if let Some(data) = data {
-            return Ok(data);
-        }
-        match (&self.text, open, self.action) {
-            (Some(text), Some(open), None) => from_text(&open.question, text).map_err(|errors| {
-                anyhow!("`{text}` is no answer: {}\n{}", problem_text(&errors), question_text(&open.question))
-            }),
-            (Some(text), None, None) => Ok(Value::from(text.as_str())),
-            (Some(text), _, Some(_)) => {
-                Ok(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())))
+    fn given(&self, open: Option<&InteractionView>, data: Option<Value>) -> anyhow::Result<Given> {
+        match (data, &self.text, self.action) {
+            (Some(response), _, action) => Ok(Given { response, action }),
+            (None, text, Some(action)) => {
+                let rest = text.as_deref().unwrap_or_default();
+                Given::acting(action, rest).map_err(|problem| {
+                    wrong_use(format!(
+                        "what should be in place of the arguments {problem}: give it with --data"
+                    ))
+                })
             }
-            (None, _, Some(_)) => Ok(Value::Null),
-            (None, Some(open), None) => Err(wrong_use(format!(
-                "there is no answer: give it as text, or with --data as JSON\n{}",
-                question_text(&open.question)
-            ))),
+            (None, Some(text), None) => match open {
+                Some(open) => Given::read(open, text).map_err(|errors| {
+                    anyhow!("`{text}` is no answer: {}\n{}", problem_text(&errors), question_text(open))
+                }),
+                None => Ok(Given::plain(Value::from(text.as_str()))),
+            },
             (None, None, None) => {
-                Err(wrong_use("there is no answer: give it as text, or with --data as JSON"))
+                let asked = open.map(|open| format!("\n{}", question_text(open))).unwrap_or_default();
+                let missing = "there is no answer: give it as text, or with --data as JSON";
+                Err(wrong_use(format!("{missing}{asked}")))
             }
         }
     }

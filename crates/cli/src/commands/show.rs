@@ -2,16 +2,17 @@
 
 use std::fmt::Write as _;
 
-use adjourn_core::{By, ByKind, InteractionView, RunStatus, RunView};
+use adjourn_core::{By, ByKind, ContractView, InteractionView, RunStatus, RunView};
 use clap::Args;
 use serde_json::json;
 
 use crate::client::{Client, Role};
+use crate::contract;
 use crate::data::{Global, now};
 use crate::exit::Exit;
 use crate::find::find;
 use crate::output::{print, print_json, value_text};
-use crate::question::{OpenQuestion, question_text, reply_command};
+use crate::question::{OpenQuestion, question_text, reply_commands};
 use crate::style::{self, styled};
 use crate::text::{age, clean, indented, moment, one_line, until};
 use crate::usage::usage_text;
@@ -37,7 +38,8 @@ impl Show {
             document["interactions"] = json!(interactions);
             print_json(&document)?;
         } else {
-            print(&text(global, &run, &interactions))?;
+            let contracts = client.contracts(run.run_id).await?;
+            print(&text(global, &run, &interactions, &contracts))?;
         }
         Ok(Exit::Done)
     }
@@ -57,9 +59,18 @@ impl Page {
     }
 }
 
-fn text(global: &Global, run: &RunView, interactions: &[InteractionView]) -> String {
+fn text(
+    global: &Global,
+    run: &RunView,
+    interactions: &[InteractionView],
+    contracts: &[ContractView],
+) -> String {
     let mut page = Page::default();
     facts(global, run, &mut page);
+    if let Some(count) = contract::count(contracts) {
+        let trace = styled(style::DIM, global.command(&format!("trace {}", run.run_id)));
+        page.line("contracts", format!("{count}  {trace}"));
+    }
     for warning in &run.warnings {
         let message = clean(&format!("{}: {}", warning.code, warning.message));
         page.line("warning", styled(style::ODD, message));
@@ -74,14 +85,15 @@ fn text(global: &Global, run: &RunView, interactions: &[InteractionView]) -> Str
         page.part("Asked", &earlier.join("\n"));
     }
     for interaction in &open {
-        let command = reply_command(global, run.run_id, OpenQuestion::one_of(interaction, open.len()));
+        let question = OpenQuestion::one_of(interaction, open.len());
+        let commands = reply_commands(global, run.run_id, question).join("\n");
         let waits = match interaction.deadline_at {
             Some(at) => format!(", decided without an answer {}", until(at, now())),
             None => String::new(),
         };
         let heading = format!("Asks ({} ago{waits})", age(interaction.created_at, now()));
-        let question = styled(style::ASKS, question_text(&interaction.question));
-        page.part(&heading, &format!("{question}\n\n{}", styled(style::DIM, command)));
+        let question = styled(style::ASKS, question_text(interaction));
+        page.part(&heading, &format!("{question}\n\n{}", styled(style::DIM, commands)));
     }
     if let Some(result) = &run.result {
         page.part("Result", &clean(&value_text(result)));

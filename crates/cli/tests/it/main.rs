@@ -5,6 +5,7 @@
 
 mod bench;
 mod cancel;
+mod contracts;
 mod detach;
 mod drain;
 mod engines;

@@ -15,7 +15,7 @@ use crate::world::{World, until};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command at a terminal, as a person uses it.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     keys: File,
     screen: mpsc::Receiver<Vec<u8>>,
@@ -23,7 +23,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(world: &World, arguments: &[&str]) -> Self {
+    pub(crate) fn start(world: &World, arguments: &[&str]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
@@ -55,17 +55,21 @@ impl Terminal {
     }
 
     /// Waits until `text` has been on the screen since it was last looked.
-    fn until_seen(&mut self, text: &str) {
-        while !self.seen.contains(text) {
+    pub(crate) fn until_seen(&mut self, text: &str) {
+        let at = loop {
+            if let Some(at) = self.seen.find(text) {
+                break at;
+            }
             match self.screen.recv_timeout(PATIENCE) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(_) => panic!("`{text}` was never seen in {:?}", self.seen),
             }
-        }
-        self.seen.clear();
+        };
+        // What came behind it, perhaps in the same piece, is there for the next look.
+        self.seen.drain(..at + text.len());
     }
 
-    fn types(&mut self, keys: &str) {
+    pub(crate) fn types(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
@@ -81,8 +85,8 @@ impl Terminal {
     }
 }
 
-const DOWN: &str = "\u{1b}[B";
-const ENTER: &str = "\r";
+pub(crate) const DOWN: &str = "\u{1b}[B";
+pub(crate) const ENTER: &str = "\r";
 
 #[test]
 fn a_run_that_is_left_running_goes_on_in_the_background() {

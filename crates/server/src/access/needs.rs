@@ -32,11 +32,16 @@ const NEEDS: &[(&str, &str, Need)] = &[
     ("GET", "/v1/runs/{id}/result", READ),
     ("GET", "/v1/runs/{id}/interactions", READ),
     ("GET", "/v1/runs/{id}/contracts", READ),
+    ("GET", "/v1/runs/{id}/trace", READ),
+    ("GET", "/v1/runs/{id}/graph", READ),
     ("GET", "/v1/runs/{id}/files", READ),
     ("GET", "/v1/runs/{id}/files/{*path}", READ),
     ("GET", "/v1/runs/{id}/attempts/{n}/log", READ),
     ("GET", "/v1/runs/{id}/events", READ),
     ("POST", "/v1/runs/{id}/reply", REPLY),
+    ("GET", "/v1/contracts/{execution_id}", READ),
+    // The same as answering the question that a crash in doubt leaves.
+    ("POST", "/v1/contracts/{execution_id}/settle", REPLY),
     ("POST", "/v1/runs/{id}/cancel", ADMIN),
     ("POST", "/v1/runs/{id}/rerun", ADMIN),
     ("GET", "/v1/events", READ),
@@ -91,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_decided_is_for_admin_and_only_admin_writes_besides_the_reply() {
+    fn what_nobody_decided_is_for_admin_and_no_route_that_writes_is_for_readers() {
         assert_eq!(need(&Method::GET, Some("/v1/new")), ADMIN);
         assert_eq!(need(&Method::DELETE, Some("/v1/runs/{id}")), ADMIN);
         assert_eq!(need(&Method::HEAD, Some("/v1/runs")), READ);

@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod client;
+mod contracts;
 mod creating;
 mod described;
 mod doors;

@@ -59,7 +59,14 @@ pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
     clock: Arc<HandClock>,
     shutdown: CancellationToken,
-    serving: Option<(JoinHandle<()>, Threads)>,
+    serving: Option<Serving>,
+}
+
+/// What is there until the server ends.
+struct Serving {
+    service: Service,
+    task: JoinHandle<()>,
+    threads: Threads,
 }
 
 /// Waits for what has to happen, or fails the test.
@@ -109,9 +116,10 @@ impl Stage {
         let (service, threads) = Service::open_with(&data, config, supervisor, clock.clone()).unwrap();
         let listeners = Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), tokens, &data).await.unwrap();
         let (address, shutdown) = (listeners.address(), CancellationToken::new());
-        let served = serve(service, listeners, shutdown.clone());
-        let serving = tokio::spawn(async move { served.await.unwrap() });
-        Self { folder, settings, address, clock, shutdown, serving: Some((serving, threads)) }
+        let served = serve(service.clone(), listeners, shutdown.clone());
+        let task = tokio::spawn(async move { served.await.unwrap() });
+        let serving = Some(Serving { service, task, threads });
+        Self { folder, settings, address, clock, shutdown, serving }
     }
 
     /// Ends the server, and begins another one on what it left, which asks nobody for a token.
@@ -123,9 +131,15 @@ impl Stage {
     /// Ends the server, and returns when nothing of it is left.
     pub(crate) async fn close(&mut self) {
         self.shutdown.cancel();
-        let (serving, threads) = self.serving.take().unwrap();
-        within(serving).await.unwrap();
+        let Serving { service, task, threads } = self.serving.take().unwrap();
+        drop(service);
+        within(task).await.unwrap();
         within(tokio::task::spawn_blocking(|| threads.join())).await.unwrap();
+    }
+
+    /// What the server serves, for what no request does.
+    pub(crate) fn service(&self) -> &Service {
+        &self.serving.as_ref().unwrap().service
     }
 
     /// Where everything is.

@@ -117,6 +117,10 @@ async fn each_role_may_do_what_those_below_it_may_and_more() {
     let refused = guarded.send(&guarded.read, Method::POST, &path("/reply"), &answer).await;
     let problem = refused.is_problem(403, "ROLE_TOO_LOW");
     assert_eq!(problem["detail"], "the token `rita` has the role `read`, and this takes `reply`");
+    let settle = format!("/v1/contracts/{}/settle", adjourn_core::ExecutionId::from_bits(1));
+    let said = json!({ "outcome": "happened" });
+    guarded.send(&guarded.read, Method::POST, &settle, &said).await.is_problem(403, "ROLE_TOO_LOW");
+    guarded.send(&guarded.reply, Method::POST, &settle, &said).await.is_problem(404, "UNKNOWN_CONTRACT");
     for secret in [&guarded.read, &guarded.reply] {
         let create = guarded.send(secret, Method::POST, "/v1/runs", &Stage::request(json!({}))).await;
         create.is_problem(403, "ROLE_TOO_LOW");
