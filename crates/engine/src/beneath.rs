@@ -39,7 +39,7 @@ fn open_with(folder: &Path, path: &str, flags: OFlags) -> Result<File, String> {
         );
     }
     let folder = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|errno| format!("cannot be opened: the folder is not there ({errno})"))?;
+        .map_err(describe)?;
     let file = File::from(beneath(&folder, path, flags).map_err(describe)?);
     match file.metadata() {
         Ok(metadata) if metadata.is_file() => Ok(file),

@@ -1,6 +1,5 @@
 //! How a run comes to be: all of it is checked and made ready before the fact that it exists is committed.
 
-use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,19 +7,15 @@ use adjourn_core::{
     Command, Continued, Create, FieldError, Refusal, ReplyKey, Run, RunId, RunSpec, canonical, create_key,
 };
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::desk::{Asked, Desk};
 use crate::folder;
 use crate::kernel::Denied;
 use crate::request::{Checked, RunRequest, SkillRef, Surroundings, pointer};
-use crate::service::{Created, Service, ServiceError, hex, sha256};
+use crate::service::{Created, Service, ServiceError, sha256};
 use crate::shelf::Shelved;
 use crate::skill;
 use crate::workspace::{NewWorkspace, Place, UPLOAD_BYTES_MAX, Upload, WorkspaceError};
-
-/// Bytes of a file that are read at once to tell it from another.
-const CHUNK_BYTES: usize = 64 * 1024;
 
 /// What a request comes to.
 enum Prepared {
@@ -90,7 +85,13 @@ impl Service {
         }
         let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
         let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
-        let Fit { checked, shelved, place } = self.desk().check(run_id, request)?;
+        let place = match (&request.workspace, &earlier) {
+            (Some(folder), _) => Place::User(folder.clone()),
+            // One that had no folder left nothing there to go on with.
+            (None, Some(earlier)) if earlier.spec().skill_version.is_none() => Place::Of(earlier.id()),
+            (None, Some(_) | None) => Place::Own,
+        };
+        let Fit { checked, shelved } = self.desk().check(run_id, request, &place)?;
         let Checked { mut spec, uploads, notice, .. } = checked;
         spec.continues = earlier.map(|earlier| continued(&earlier, &spec.engine)).transpose()?;
         // Whoever answers the run later may work in another folder.
@@ -101,11 +102,30 @@ impl Service {
             let engine = self.desk().engine(&spec.engine).map_err(|problem| invalid("/engine", problem))?;
             self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
         }
+        let is_read_only = uploads.is_empty() && place == Place::Own && self.desk().only_reads(&spec, &asked);
+        match shelved {
+            Some(shelved) if is_read_only => {
+                let version = shelved.version(|skill| self.desk().workspaces().keep_skill(skill));
+                spec.skill_version = Some(version.map_err(refused)?);
+            }
+            shelved => self.make_folder(run_id, shelved, &uploads, place, &asked)?,
+        }
+        Ok(Prepared::New(Box::new(Draft { run_id, create: Create { spec, key }, notice })))
+    }
+
+    /// Makes the folder of a run, with all that its first turn needs.
+    fn make_folder(
+        &self,
+        run_id: RunId,
+        shelved: Option<Arc<Shelved>>,
+        uploads: &[Upload],
+        place: Place,
+        asked: &Asked,
+    ) -> Result<(), ServiceError> {
         let skill = shelved.as_ref().map(|shelved| &shelved.skill);
-        let new = NewWorkspace { run_id, skill, uploads: &uploads, place };
         let workspaces = self.desk().workspaces();
-        workspaces.create(&new).map_err(refused)?;
-        if let Err(error) = workspaces.keep_asked(run_id, &asked) {
+        workspaces.create(&NewWorkspace { run_id, skill, uploads, place }).map_err(refused)?;
+        if let Err(error) = workspaces.keep_asked(run_id, asked) {
             let _ = workspaces.remove(run_id);
             return Err(error.into());
         }
@@ -113,7 +133,7 @@ impl Service {
         if let Some(shelved) = shelved {
             self.desk().shelf().created(run_id, shelved);
         }
-        Ok(Prepared::New(Box::new(Draft { run_id, create: Create { spec, key }, notice })))
+        Ok(())
     }
 
     /// The run that a request with this key created, if it was the same request.
@@ -160,32 +180,31 @@ impl Service {
 struct Fit {
     checked: Checked,
     shelved: Option<Arc<Shelved>>,
-    place: Place,
 }
 
 impl Desk {
     /// Says everything that is wrong with a request, as far as that can be told without a journal. Nothing is made: this is
     /// for whoever would have to make the data directory first.
     pub fn rehearse(&self, request: RunRequest) -> Result<(), ServiceError> {
-        self.check(RunId::from_bits(uuid::Uuid::now_v7().as_u128()), request).map(drop)
-    }
-
-    /// Holds a request against its skill, the configuration and what is installed here.
-    fn check(&self, run_id: RunId, request: RunRequest) -> Result<Fit, ServiceError> {
-        let shelved = self.skill_of(&request)?;
-        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
         let place = match (&request.workspace, request.continues) {
             (Some(folder), _) => Place::User(folder.clone()),
             (None, Some(earlier)) => Place::Of(earlier),
             (None, None) => Place::Own,
         };
-        let plan = self.workspaces().plan(run_id, skill.map(|skill| skill.name.as_str()), &place);
+        self.check(RunId::from_bits(uuid::Uuid::now_v7().as_u128()), request, &place).map(drop)
+    }
+
+    /// Holds a request against its skill, the configuration and what is installed here.
+    fn check(&self, run_id: RunId, request: RunRequest, place: &Place) -> Result<Fit, ServiceError> {
+        let shelved = self.skill_of(&request)?;
+        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
+        let plan = self.workspaces().plan(run_id, skill.map(|skill| skill.name.as_str()), place);
         let plan = plan.map_err(refused)?;
         let is_installed = |name: &str| self.is_installed(name);
         let known =
             Surroundings { config: self.config(), skill, is_installed: &is_installed, workspace: &plan };
         let checked = request.check(known).map_err(ServiceError::Invalid)?;
-        Ok(Fit { checked, shelved, place })
+        Ok(Fit { checked, shelved })
     }
 
     fn skill_of(&self, request: &RunRequest) -> Result<Option<Arc<Shelved>>, ServiceError> {
@@ -236,7 +255,7 @@ fn refused(error: WorkspaceError) -> ServiceError {
 fn digest(request: &RunRequest) -> Result<String, ServiceError> {
     let mut files = Vec::new();
     for Upload { name, from } in &request.files {
-        let content = file_digest(from)
+        let content = folder::digest_of_file(from, UPLOAD_BYTES_MAX.saturating_add(1))
             .map_err(|source| refused(WorkspaceError::BadUpload { name: name.clone(), source }))?;
         files.push(json!([name, content]));
     }
@@ -250,15 +269,4 @@ fn digest(request: &RunRequest) -> Result<String, ServiceError> {
         "options": request.options, "labels": request.labels, "continues": request.continues, "files": files,
         "workspace": request.workspace,
     }))))
-}
-
-fn file_digest(path: &std::path::Path) -> io::Result<String> {
-    let mut file = folder::open_file(path)?.take(UPLOAD_BYTES_MAX.saturating_add(1));
-    let (mut digest, mut bytes) = (Sha256::new(), vec![0; CHUNK_BYTES]);
-    loop {
-        match file.read(&mut bytes)? {
-            0 => return Ok(hex(digest.finalize())),
-            length => digest.update(&bytes[..length]),
-        }
-    }
 }

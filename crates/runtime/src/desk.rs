@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use adjourn_core::{ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, Subject, Survey, TurnReason};
+use adjourn_core::{
+    ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, RunSpec, Subject, Survey, TurnReason,
+};
 use adjourn_engine::model::ModelOptions;
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
@@ -21,7 +23,7 @@ use crate::contracts::{Contracts, Toolset};
 use crate::prompt::{self, Answered, First, News, Settled, SkillText};
 use crate::shelf::{Shelf, Shelved};
 use crate::skill::Skill;
-use crate::workspace::{Workspace, Workspaces};
+use crate::workspace::{SKILL_FOLDER, Workspace, WorkspaceError, Workspaces};
 
 /// What was asked for, as it was asked: the journal has it masked, and the agent needs it as it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -32,6 +34,14 @@ pub(crate) struct Asked {
     /// The file that its turns are recorded into, for whoever answers the run later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<PathBuf>,
+}
+
+impl Asked {
+    /// What was asked for by a run of which the journal has all, as nothing in it had to be masked.
+    fn as_written(spec: &RunSpec) -> Self {
+        let RunSpec { prompt, input, parameter, .. } = spec.clone();
+        Self { prompt, input, parameter, record: None }
+    }
 }
 
 /// Knows the skills, the folders and the engines of a data directory.
@@ -137,6 +147,20 @@ impl Desk {
         }
     }
 
+    /// Whether the engine called `name` has somebody work in a folder.
+    fn works_in_a_folder(&self, name: &str) -> bool {
+        match self.config.engine(name).map(|config| config.how) {
+            Some(How::Replay { .. }) => false,
+            Some(How::Acp { .. } | How::Exec { .. } | How::Reasoning(_)) | None => true,
+        }
+    }
+
+    /// Whether a run needs nothing on the disk but its skill, which it only reads: the journal has all that was asked, and
+    /// its engine works in no folder.
+    pub(crate) fn only_reads(&self, spec: &RunSpec, asked: &Asked) -> bool {
+        !self.works_in_a_folder(&spec.engine) && *asked == Asked::as_written(spec)
+    }
+
     /// The engine that executes a run: where it plays a recording, the one of its skill.
     fn engine_of(&self, run: &Run, shelved: Option<&Shelved>) -> Result<Arc<dyn Engine>, String> {
         let name = &run.spec().engine;
@@ -168,13 +192,20 @@ impl Desk {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
     }
 
-    fn skill(&self, run_id: RunId, workspace: &Workspace) -> Result<Option<Arc<Shelved>>, RunError> {
-        workspace
-            .skill
-            .as_deref()
-            .map(|dir| self.shelf.of(run_id, dir))
-            .transpose()
-            .map_err(|problems| internal(problems.to_string()))
+    fn skill(&self, run: &Run, workspace: &Workspace) -> Result<Option<Arc<Shelved>>, RunError> {
+        let read = |dir: &Path| match run.spec().skill_version {
+            Some(_) => self.shelf.kept(dir),
+            None => self.shelf.of(run.id(), dir),
+        };
+        workspace.skill.as_deref().map(read).transpose().map_err(|problems| internal(problems.to_string()))
+    }
+
+    /// What was asked for, as it was asked.
+    pub(crate) fn asked(&self, run: &Run) -> Result<Asked, WorkspaceError> {
+        match run.spec().skill_version {
+            Some(_) => Ok(Asked::as_written(run.spec())),
+            None => self.workspaces.asked(run.id()),
+        }
     }
 
     fn words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>, asked: &Asked) -> String {
@@ -214,10 +245,13 @@ impl Desk {
     fn first_words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>, asked: &Asked) -> String {
         let uploads = workspace.uploads_there();
         let files: Vec<_> = uploads.iter().map(|file| workspace.shown(file).to_owned()).collect();
-        let text = match (skill, workspace.skill.as_deref()) {
-            (Some(skill), Some(folder)) => {
-                Some(SkillText { name: &skill.name, text: &skill.text, folder: workspace.shown(folder) })
-            }
+        // Without a folder as with one: a recording knows a turn by the words it was asked with.
+        let folder = match (&run.spec().skill, &run.spec().skill_version) {
+            (Some(skill), Some(_)) => Some(Path::new(SKILL_FOLDER).join(skill)),
+            (Some(_) | None, _) => workspace.skill.as_deref().map(|dir| workspace.shown(dir).to_owned()),
+        };
+        let text = match (skill, folder.as_deref()) {
+            (Some(skill), Some(folder)) => Some(SkillText { name: &skill.name, text: &skill.text, folder }),
             (Some(_) | None, _) => None,
         };
         prompt::first(&First {
@@ -240,13 +274,19 @@ fn answered(interaction: &Interaction) -> Option<Answered<'_>> {
 
 impl Briefs for Desk {
     fn brief(&self, run: &Run) -> Result<Brief, RunError> {
-        let workspace = self.workspaces.open(run.id()).map_err(|error| internal(error.to_string()))?;
-        let shelved = self.skill(run.id(), &workspace)?;
+        let workspace = self.workspaces.of(run).map_err(|error| internal(error.to_string()))?;
+        let engine_name = &run.spec().engine;
+        if run.spec().skill_version.is_some() && self.works_in_a_folder(engine_name) {
+            return Err(internal(format!(
+                "the engine `{engine_name}` works in a folder, and was one that does not when the run was created: run it again"
+            )));
+        }
+        let shelved = self.skill(run, &workspace)?;
         let skill = shelved.as_ref().map(|shelved| &shelved.skill);
         let engine = self
             .engine_of(run, shelved.as_deref())
             .map_err(|message| RunError { code: ErrorCode::EngineNotFound, message })?;
-        let asked: Asked = self.workspaces.asked(run.id()).map_err(|error| internal(error.to_string()))?;
+        let asked = self.asked(run).map_err(|error| internal(error.to_string()))?;
         let engine = match &asked.record {
             // A recording that cannot be gone on with does not stop the work.
             Some(file) => self.recorder(run.id(), engine.clone(), file).unwrap_or(engine),
@@ -285,9 +325,8 @@ impl Briefs for Desk {
     }
 
     fn survey(&self, run: &Run) -> Survey {
-        let workspace = self.workspaces.open(run.id());
-        let skill =
-            workspace.as_ref().ok().and_then(|workspace| self.skill(run.id(), workspace).ok().flatten());
+        let workspace = self.workspaces.of(run);
+        let skill = workspace.as_ref().ok().and_then(|workspace| self.skill(run, workspace).ok().flatten());
         let engine = self.engine_of(run, skill.as_deref());
         let handle = match (&engine, &workspace) {
             (Ok(engine), Ok(workspace)) => engine.can_resume(&Turn {

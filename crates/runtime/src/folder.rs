@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+
+use crate::service::hex;
 
 /// Files and folders in a folder that is copied. A skill with its reference documents has some dozens.
 pub(crate) const ENTRIES_MAX: usize = 5_000;
@@ -20,12 +23,18 @@ const DEPTH_MAX: usize = 32;
 /// Not part of what a folder is for, and often larger than it.
 const LEFT_OUT: &str = ".git";
 
+/// Bytes of a file that are read at once to tell it from another.
+const CHUNK_BYTES: usize = 64 * 1024;
+
 /// Something in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Relative to the folder.
     pub(crate) path: PathBuf,
     pub(crate) kind: EntryKind,
+    /// When it was last written or replaced, and of a folder also when something was added or removed; nobody can set this
+    /// back.
+    pub(crate) changed: SystemTime,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +43,6 @@ pub(crate) enum EntryKind {
     File {
         bytes: u64,
         executable: bool,
-        /// When it was last written or replaced; nobody can set this back.
-        changed: SystemTime,
     },
     /// To something in the same folder.
     Link(PathBuf),
@@ -48,11 +55,30 @@ pub(crate) struct Unfit {
     pub(crate) message: String,
 }
 
-/// Everything in `folder`, parents first, or all that keeps it from being copied.
+/// The folder and everything in it, parents first, or all that keeps it from being copied.
 pub(crate) fn survey(folder: &Path) -> Result<Vec<Entry>, Vec<Unfit>> {
     let mut survey = Survey { folder, entries: Vec::new(), unfit: Vec::new(), bytes: 0 };
-    survey.enter(Path::new(""), 0);
+    match fs::metadata(folder) {
+        Ok(metadata) => {
+            survey.entries.push(Entry {
+                path: PathBuf::new(),
+                kind: EntryKind::Folder,
+                changed: changed_at(&metadata),
+            });
+            survey.enter(Path::new(""), 0);
+        }
+        Err(error) => survey.refuse(Path::new(""), format!("cannot be read: {error}")),
+    }
     if survey.unfit.is_empty() { Ok(survey.entries) } else { Err(survey.unfit) }
+}
+
+/// Whether everything in `folder` is as a survey found it: without reading folders, as each shows what came and went.
+pub(crate) fn is_unchanged(folder: &Path, entries: &[Entry]) -> bool {
+    let changed = |path: &Path| match path == Path::new("") {
+        true => fs::metadata(folder),
+        false => fs::symlink_metadata(folder.join(path)),
+    };
+    entries.iter().all(|entry| changed(&entry.path).is_ok_and(|it| changed_at(&it) == entry.changed))
 }
 
 struct Survey<'a> {
@@ -73,7 +99,7 @@ impl Survey<'_> {
         };
         names.sort_unstable();
         for path in names.into_iter().filter(|name| name != LEFT_OUT).map(|name| path.join(name)) {
-            if self.entries.len() >= ENTRIES_MAX {
+            if self.entries.len() > ENTRIES_MAX {
                 return self.refuse(Path::new(""), format!("has more than {ENTRIES_MAX} files and folders"));
             }
             self.add(path, depth);
@@ -89,19 +115,18 @@ impl Survey<'_> {
             Ok(metadata) => metadata,
             Err(error) => return self.refuse(&path, format!("cannot be read: {error}")),
         };
-        let file_type = metadata.file_type();
+        let (file_type, changed) = (metadata.file_type(), changed_at(&metadata));
         if file_type.is_dir() {
-            self.entries.push(Entry { path: path.clone(), kind: EntryKind::Folder });
+            self.entries.push(Entry { path: path.clone(), kind: EntryKind::Folder, changed });
             self.enter(&path, depth + 1);
         } else if file_type.is_file() {
             self.bytes += metadata.len();
             let executable = metadata.permissions().mode() & 0o111 != 0;
-            let changed = changed_at(&metadata);
-            let kind = EntryKind::File { bytes: metadata.len(), executable, changed };
-            self.entries.push(Entry { path, kind });
+            let kind = EntryKind::File { bytes: metadata.len(), executable };
+            self.entries.push(Entry { path, kind, changed });
         } else if file_type.is_symlink() {
             match self.link(&path) {
-                Ok(target) => self.entries.push(Entry { path, kind: EntryKind::Link(target) }),
+                Ok(target) => self.entries.push(Entry { path, kind: EntryKind::Link(target), changed }),
                 Err(message) => self.refuse(&path, message),
             }
         } else {
@@ -138,9 +163,8 @@ fn names(folder: &Path) -> io::Result<Vec<std::ffi::OsString>> {
 
 /// Copies what a survey found into `to`, which is new. Limits hold again: the original may have changed since.
 pub(crate) fn copy(from: &Path, entries: &[Entry], to: &Path) -> io::Result<()> {
-    fs::create_dir(to)?;
     let mut left = BYTES_MAX;
-    for Entry { path, kind } in entries {
+    for Entry { path, kind, .. } in entries {
         let target = to.join(path);
         match kind {
             EntryKind::Folder => fs::create_dir(target)?,
@@ -162,6 +186,18 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file", path.display())));
     }
     Ok(file)
+}
+
+/// Tells what is in a regular file from what is in another. Of a longer one than `bytes_max`, what is beyond does not count.
+pub(crate) fn digest_of_file(path: &Path, bytes_max: u64) -> io::Result<String> {
+    let mut file = io::Read::take(open_file(path)?, bytes_max);
+    let (mut digest, mut bytes) = (Sha256::new(), vec![0; CHUNK_BYTES]);
+    loop {
+        match io::Read::read(&mut file, &mut bytes)? {
+            0 => return Ok(hex(digest.finalize())),
+            length => digest.update(&bytes[..length]),
+        }
+    }
 }
 
 /// Copies a regular file to a new one and returns its size, which is at most `bytes_max`.

@@ -202,8 +202,7 @@ impl Service {
     /// The request that a run was created by, to be made again.
     pub fn request_of(&self, run_id: RunId) -> Result<RunRequest, ServiceError> {
         let run = self.run(run_id)?;
-        let workspaces = self.desk.workspaces();
-        Ok(again(&run, workspaces.asked(run_id)?, &workspaces.open(run_id)?))
+        Ok(again(&run, self.desk.asked(&run)?, &self.desk.workspaces().of(&run)?))
     }
 
     /// The state of a run.

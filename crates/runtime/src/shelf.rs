@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use adjourn_core::RunId;
 use adjourn_engine::{Pace, ReplayEngine};
 
-use crate::folder::{self, Entry, EntryKind};
+use crate::folder::{self, Entry};
 use crate::skill::{Skill, SkillProblems};
 
 /// Skills that are kept. An installation has some dozens; each is kept with its text and its schemas.
@@ -29,9 +29,25 @@ pub(crate) struct Shelved {
     pub(crate) skill: Skill,
     entries: Vec<Entry>,
     replay: OnceLock<Result<ReplayEngine, String>>,
+    /// The version that it is kept as, once a run reads it there.
+    version: Mutex<Option<String>>,
 }
 
 impl Shelved {
+    fn new(skill: Skill, entries: Vec<Entry>) -> Self {
+        Self { skill, entries, replay: OnceLock::new(), version: Mutex::default() }
+    }
+
+    /// The version that it is kept as; `keep` is asked by the first who wants to know.
+    pub(crate) fn version<E>(&self, keep: impl FnOnce(&Skill) -> Result<String, E>) -> Result<String, E> {
+        // Whoever panicked while it kept the skill left no version.
+        let mut version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*version {
+            Some(version) => Ok(version.clone()),
+            None => Ok(version.insert(keep(&self.skill)?).clone()),
+        }
+    }
+
     /// The engine that plays the recording that the skill carries; none where it carries none.
     pub(crate) fn replay(&self, pace: Pace) -> Option<Result<ReplayEngine, String>> {
         let recording = self.skill.recording.as_deref()?;
@@ -57,23 +73,36 @@ struct Recent {
 impl Shelf {
     /// The skill in `dir` as it is now.
     pub(crate) fn skill(&self, dir: &Path) -> Result<Arc<Shelved>, SkillProblems> {
-        // A folder that cannot be copied is looked at all the same: what is wrong with the skill is said first.
-        let entries = folder::survey(dir).unwrap_or_default();
         let known = self.skills().get(dir).cloned();
-        if let Some(known) = known.filter(|known| known.entries == entries) {
+        if let Some(known) = known.filter(|known| folder::is_unchanged(dir, &known.entries)) {
             return Ok(known);
         }
-        let skill = Skill::load(dir)?;
+        // A folder that cannot be copied is looked at all the same: what is wrong with the skill is said first.
+        let entries = folder::survey(dir).unwrap_or_default();
         let is_settled = is_settled(&entries, SystemTime::now());
-        let shelved = Arc::new(Shelved { skill, entries, replay: OnceLock::new() });
+        let shelved = Arc::new(Shelved::new(Skill::load(dir)?, entries));
         if is_settled {
-            let mut skills = self.skills();
-            if skills.len() >= SKILLS_MAX {
-                skills.clear();
-            }
-            skills.insert(dir.to_owned(), shelved.clone());
+            self.put(dir, shelved.clone());
         }
         Ok(shelved)
+    }
+
+    /// The skill in `dir`, where it is kept and nobody changes it.
+    pub(crate) fn kept(&self, dir: &Path) -> Result<Arc<Shelved>, SkillProblems> {
+        if let Some(known) = self.skills().get(dir).cloned() {
+            return Ok(known);
+        }
+        let shelved = Arc::new(Shelved::new(Skill::load(dir)?, folder::survey(dir).unwrap_or_default()));
+        self.put(dir, shelved.clone());
+        Ok(shelved)
+    }
+
+    fn put(&self, dir: &Path, shelved: Arc<Shelved>) {
+        let mut skills = self.skills();
+        if skills.len() >= SKILLS_MAX {
+            skills.clear();
+        }
+        skills.insert(dir.to_owned(), shelved);
     }
 
     /// Remembers which skill a run was created with.
@@ -98,7 +127,7 @@ impl Shelf {
             return Ok(known);
         }
         let skill = Skill::load(dir)?;
-        let shelved = Arc::new(Shelved { skill, entries: Vec::new(), replay: OnceLock::new() });
+        let shelved = Arc::new(Shelved::new(skill, Vec::new()));
         self.created(run_id, shelved.clone());
         Ok(shelved)
     }
@@ -115,10 +144,7 @@ impl Shelf {
 
 /// Whether nothing in the folder changed so recently that another change would not show.
 fn is_settled(entries: &[Entry], now: SystemTime) -> bool {
-    let is_old = |entry: &Entry| match entry.kind {
-        EntryKind::File { changed, .. } => now.duration_since(changed).is_ok_and(|age| age >= SETTLED_AFTER),
-        EntryKind::Folder | EntryKind::Link(_) => true,
-    };
+    let is_old = |entry: &Entry| now.duration_since(entry.changed).is_ok_and(|age| age >= SETTLED_AFTER);
     !entries.is_empty() && entries.iter().all(is_old)
 }
 

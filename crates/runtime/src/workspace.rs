@@ -7,6 +7,7 @@
 //!     .skill/NAME/            a copy of the skill
 //!     uploads/                files that came with the request, if any did
 //!   logs/                     attempt-1.stdout, attempt-1.stderr, …, once there is output
+//! DATA/skills/SHA256/NAME/    a version of a skill, for all runs that only read it
 //! DATA/incoming/              files of requests that are still being read
 //! ```
 //!
@@ -14,6 +15,9 @@
 //! So a crash leaves either an incomplete folder, or a complete one without a run: [`Workspaces::sweep`] removes both.
 //! The working folder may instead be one that the user named, which is never removed, or that of the run which is
 //! continued, which is removed with the last run that uses it.
+//!
+//! A run whose engine works in no folder, and of which the journal has everything, has none: its skill is kept once for
+//! all runs of that version, and nobody writes there.
 
 mod calls;
 mod error;
@@ -22,13 +26,14 @@ mod listing;
 mod removal;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::{FieldError, OutputStream, RunId};
+use adjourn_core::{FieldError, OutputStream, Run, RunId, RunSpec};
 use adjourn_engine::log_file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -116,6 +121,7 @@ struct About {
 pub struct Workspaces {
     runs: PathBuf,
     incoming: PathBuf,
+    versions: PathBuf,
 }
 
 /// The folders of one run.
@@ -123,7 +129,7 @@ pub struct Workspaces {
 pub struct Workspace {
     /// Where the agent works.
     pub work: PathBuf,
-    /// The copy of the skill.
+    /// The copy of the skill: the run's own, or the version that is kept.
     pub skill: Option<PathBuf>,
     /// Files that came with the request.
     pub uploads: PathBuf,
@@ -134,7 +140,8 @@ pub struct Workspace {
 impl Workspaces {
     /// Those in `data_dir`, which has to be absolute for agents to find them.
     pub fn new(data_dir: &Path) -> Self {
-        Self { runs: data_dir.join("runs"), incoming: data_dir.join("incoming") }
+        let [runs, incoming, versions] = ["runs", "incoming", "skills"].map(|name| data_dir.join(name));
+        Self { runs, incoming, versions }
     }
 
     /// The folder that they are in.
@@ -197,14 +204,7 @@ impl Workspaces {
         .and_then(|()| fs::create_dir(&work))
         .map_err(doing("making the workspace"))?;
         if let Some(skill) = new.skill {
-            let entries = folder::survey(&skill.dir).map_err(|unfit| {
-                let named = unfit.iter().map(|it| format!("`{}` {}", it.path.display(), it.message));
-                WorkspaceError::SkillUnfit(named.collect())
-            })?;
-            let skills = work.join(SKILL_FOLDER);
-            fs::create_dir(&skills)
-                .and_then(|()| folder::copy(&skill.dir, &entries, &skills.join(&skill.name)))
-                .map_err(doing("copying the skill"))?;
+            copy_skill(skill, &work.join(SKILL_FOLDER))?;
         }
         if !new.uploads.is_empty() {
             fs::create_dir(work.join(UPLOADS_FOLDER)).map_err(doing("making the workspace"))?;
@@ -235,7 +235,16 @@ impl Workspaces {
         fs::write(temporary.join(ABOUT), text).map_err(doing("describing the workspace"))
     }
 
-    /// The workspace of a run, if all of it is still there.
+    /// The workspace of a run, if all of it is still there: its folder, or the version of its skill where it has none.
+    pub fn of(&self, run: &Run) -> Result<Workspace, WorkspaceError> {
+        let RunSpec { skill, skill_version, .. } = run.spec();
+        match (skill, skill_version) {
+            (Some(skill), Some(version)) => self.without_folder(run.id(), skill, version),
+            (Some(_) | None, _) => self.open(run.id()),
+        }
+    }
+
+    /// The workspace of a run that has a folder, if all of it is still there.
     pub fn open(&self, run_id: RunId) -> Result<Workspace, WorkspaceError> {
         let own = self.runs.join(run_id.to_string());
         let About { folder, shares, skill } = self.about(run_id)?;
@@ -335,7 +344,11 @@ impl Workspace {
 
     /// What the run left, without the copy of its skill.
     pub fn files(&self) -> Result<Listing, WorkspaceError> {
-        listing::list(&self.work).map_err(doing("listing the files"))
+        match listing::list(&self.work) {
+            // A run without a folder leaves nothing.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Listing::default()),
+            listing => listing.map_err(doing("listing the files")),
+        }
     }
 
     /// The files that came with the request, in order.
@@ -350,6 +363,17 @@ impl Workspace {
     pub fn shown<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.work).unwrap_or(path)
     }
+}
+
+/// Copies a skill into the new folder `skills`, under its name.
+fn copy_skill(skill: &Skill, skills: &Path) -> Result<(), WorkspaceError> {
+    let entries = folder::survey(&skill.dir).map_err(|unfit| {
+        let named = unfit.iter().map(|it| format!("`{}` {}", it.path.display(), it.message));
+        WorkspaceError::SkillUnfit(named.collect())
+    })?;
+    fs::create_dir(skills)
+        .and_then(|()| folder::copy(&skill.dir, &entries, &skills.join(&skill.name)))
+        .map_err(doing("copying the skill"))
 }
 
 fn not_a_folder(place: &Place) -> WorkspaceError {

@@ -83,6 +83,6 @@ pub(crate) async fn content(
 
 fn workspace(service: &Service, id: RunId) -> Result<Workspace, Problem> {
     // A run that there never was is told from one whose folder is gone.
-    service.row(id)?;
-    Ok(service.desk().workspaces().open(id)?)
+    let run = service.run(id)?;
+    Ok(service.desk().workspaces().of(&run)?)
 }

@@ -1,9 +1,11 @@
 //! `adjourn prune`: removes finished runs and their workspaces.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use adjourn_core::{RunId, RunStatus, Timestamp};
 use adjourn_runtime::workspace::Workspaces;
+use adjourn_store::decider::load;
 use adjourn_store::{RunFilter, Store};
 use clap::Args;
 use serde_json::json;
@@ -49,6 +51,7 @@ impl Prune {
                 kept.push(run_id);
             }
         }
+        workspaces.prune_versions(|skill| versions_read(&store, skill))?;
         if global.json {
             print_json(&json!({ "removed": removed, "kept": kept }))?;
         } else {
@@ -77,6 +80,21 @@ fn ended_before(store: &dyn Store, before: Timestamp) -> anyhow::Result<Vec<RunI
         }
     }
     Ok(ended)
+}
+
+/// The versions of a skill that the runs which are left read.
+fn versions_read(store: &dyn Store, skill: &str) -> anyhow::Result<HashSet<String>> {
+    let mut filter = RunFilter { skill: Some(skill.to_owned()), ..RunFilter::default() };
+    let mut versions = HashSet::new();
+    loop {
+        let page = store.runs(&filter, PAGE)?;
+        let Some(last) = page.last() else { return Ok(versions) };
+        filter.before = Some(last.run_id);
+        for row in &page {
+            let run = load(store, row.run_id)?;
+            versions.extend(run.and_then(|run| run.spec().skill_version.clone()));
+        }
+    }
 }
 
 /// `30d`, `12h`, `45m`, `10s`.

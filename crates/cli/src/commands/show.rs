@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use adjourn_core::{By, ByKind, ContractView, InteractionView, RunStatus, RunView};
+use adjourn_runtime::workspace::WorkspaceError;
 use clap::Args;
 use serde_json::json;
 
@@ -132,6 +133,7 @@ fn facts(global: &Global, run: &RunView, page: &mut Page) {
     }
     match global.workspace(run.run_id) {
         Some(Ok(workspace)) => page.line("workspace", workspace.work.display()),
+        Some(Err(WorkspaceError::Missing(_))) => page.line("workspace", "none"),
         Some(Err(error)) => page.line("workspace", error),
         None => {}
     }

@@ -31,3 +31,23 @@ fn a_folder_of_the_user_stays() {
     assert_eq!(world.says(&["prune", "--older-than", "0s"]).stderr, "1 run removed\n");
     assert!(world.path().join("here/kept.txt").is_file());
 }
+
+#[test]
+fn a_version_of_a_skill_goes_with_the_last_run_that_reads_it() {
+    let world = World::new();
+    let versions = || std::fs::read_dir(world.path().join(".adjourn/skills")).unwrap().count();
+    // What was asked and answered once is what is played.
+    world.write("skills/deploy/assets/.keep", "");
+    let record = ["--record", "skills/deploy/assets/recording.jsonl"];
+    let asks = ["run", "deploy", "--engine", "asks", "--answer", "prod"];
+    assert_eq!(world.says(&[&asks[..], &record].concat()).code, Some(0));
+    assert_eq!(world.says(&["run", "deploy", "--engine", "replay", "--answer", "prod"]).code, Some(0));
+    assert_eq!(world.says(&["run", "deploy", "--engine", "replay"]).code, Some(3));
+    let waiting = world.until_waiting(1).remove(0);
+    assert_eq!(versions(), 1);
+    assert_eq!(world.says(&["prune", "--older-than", "0s"]).stderr, "2 runs removed\n");
+    assert_eq!(versions(), 1, "one still waits");
+    assert_eq!(world.says(&["reply", &waiting, "prod"]).code, Some(0));
+    assert_eq!(world.says(&["prune", "--older-than", "0s"]).stderr, "1 run removed\n");
+    assert_eq!(versions(), 0);
+}

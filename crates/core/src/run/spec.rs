@@ -54,6 +54,10 @@ pub struct RunSpec {
     /// The skill; none for a bare prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
+    /// The version of the skill that the run reads, of those that the data directory keeps. Such a run has no folder, and so
+    /// no copy of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_version: Option<String>,
     /// The prompt of a run without a skill, or what the skill's template became.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
@@ -118,6 +122,7 @@ impl RunSpec {
     pub fn new(engine: impl Into<String>, execution_mode: ExecutionMode) -> Self {
         Self {
             skill: None,
+            skill_version: None,
             prompt: None,
             engine: engine.into(),
             resumes_by: ResumesBy::Handle,

@@ -13,7 +13,7 @@ use super::{LOGS, WorkspaceError, Workspaces};
 pub(super) const NEW: &str = ".new-";
 
 /// What it is called once its removal has begun.
-const GONE: &str = ".gone-";
+pub(super) const GONE: &str = ".gone-";
 
 /// In the folder of a run: this other run works in it.
 const USED_BY: &str = "used-by-";
@@ -44,10 +44,11 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Removes what a crash left: uploads, incomplete folders, removals that were not finished, and folders whose run is not
+    /// Removes what a crash left: uploads, incomplete folders and versions, removals that were not finished, and folders whose run is not
     /// known. Call it before any run is created. Returns how many there were.
     pub fn sweep(&self, is_known: impl Fn(RunId) -> bool) -> Result<usize, WorkspaceError> {
         self.sweep_incoming()?;
+        self.sweep_versions()?;
         let entries = match fs::read_dir(&self.runs) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),

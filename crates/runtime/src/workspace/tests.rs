@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -32,7 +33,15 @@ impl Fixture {
     }
 
     fn runs(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path().join("data/runs")).unwrap();
+        self.names("runs")
+    }
+
+    fn versions(&self) -> Vec<String> {
+        self.names("skills")
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path().join("data").join(folder)).unwrap();
         let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
@@ -92,6 +101,43 @@ fn a_workspace_is_made_whole_or_not_at_all() {
     let error = fixture.workspaces.create(&NewWorkspace { uploads: &out, ..own(3) }).unwrap_err();
     assert_eq!(error.to_string(), "`../x` is not a name for a file that comes with a request");
     assert_eq!(fixture.runs(), [""; 0]);
+}
+
+#[test]
+fn a_version_of_a_skill_is_called_by_what_is_in_it() {
+    let fixture = fixture();
+    let skill = fixture.skill();
+    let keep = || fixture.workspaces.keep_skill(&skill).unwrap();
+    let script = skill.dir.join("scripts/run.sh");
+    let first = keep();
+    assert_eq!(keep(), first);
+    let copy = fixture.folder.path().join("data/skills").join(&first).join("demo");
+    assert_eq!(fs::read_to_string(copy.join("scripts/run.sh")).unwrap(), "#!/bin/sh");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o600)).unwrap();
+    let unexecutable = keep();
+    fs::write(&script, "#!/bin/zsh").unwrap();
+    let rewritten = keep();
+    fs::rename(&script, skill.dir.join("scripts/go.sh")).unwrap();
+    let renamed = keep();
+    assert_eq!(fixture.versions(), sorted([&first, &unexecutable, &rewritten, &renamed]));
+
+    let read = |skill: &str| {
+        assert_eq!(skill, "demo");
+        Ok::<_, WorkspaceError>(HashSet::from([first.clone(), renamed.clone()]))
+    };
+    fixture.workspaces.prune_versions(read).unwrap();
+    assert_eq!(fixture.versions(), sorted([&first, &renamed]));
+    symlink("/etc", skill.dir.join("etc")).unwrap();
+    assert!(matches!(fixture.workspaces.keep_skill(&skill), Err(WorkspaceError::SkillUnfit(_))));
+    fs::create_dir_all(fixture.folder.path().join("data/skills/.new-1/demo")).unwrap();
+    fixture.workspaces.sweep(|_| true).unwrap();
+    assert_eq!(fixture.versions(), sorted([&first, &renamed]));
+}
+
+fn sorted<const N: usize>(versions: [&String; N]) -> Vec<String> {
+    let mut versions = versions.map(String::clone).to_vec();
+    versions.sort();
+    versions
 }
 
 #[test]

@@ -15,3 +15,4 @@ mod recorded;
 mod scenarios;
 mod skill_stage;
 mod stage;
+mod without_folder;

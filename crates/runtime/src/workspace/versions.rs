@@ -1,0 +1,141 @@
+//! Versions of skills: what runs that only read their skill have instead of a copy each.
+//!
+//! A version is called by what is in it, so the same skill is kept once however often it is run, and one that was changed
+//! becomes another. Nobody writes into a version, and no agent is told where it is.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use adjourn_core::RunId;
+use sha2::{Digest, Sha256};
+
+use super::error::doing;
+use super::removal::{GONE, NEW};
+use super::{WORK, Workspace, WorkspaceError, Workspaces, copy_skill};
+use crate::folder::{self, Entry, EntryKind};
+use crate::service::hex;
+use crate::skill::Skill;
+
+impl Workspaces {
+    /// Keeps a skill as it is now, and says as which version.
+    pub(crate) fn keep_skill(&self, skill: &Skill) -> Result<String, WorkspaceError> {
+        let temporary = self.versions.join(format!("{NEW}{}", uuid::Uuid::now_v7()));
+        let kept = fs::create_dir_all(&self.versions)
+            .map_err(doing("making the folder for skills"))
+            .and_then(|()| copy_skill(skill, &temporary))
+            .and_then(|()| {
+                digest(&temporary.join(&skill.name)).map_err(doing("reading the copy of the skill"))
+            })
+            .and_then(|version| {
+                self.name_version(&temporary, &version).map_err(doing("naming the copy of the skill"))?;
+                Ok(version)
+            });
+        if kept.is_err() {
+            // What is left, the next sweep finds; the first error is the one to tell.
+            _ = fs::remove_dir_all(&temporary);
+        }
+        kept
+    }
+
+    fn name_version(&self, temporary: &Path, version: &str) -> io::Result<()> {
+        match fs::rename(temporary, self.versions.join(version)) {
+            // The same was kept before.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => fs::remove_dir_all(temporary),
+            named => named,
+        }
+    }
+
+    /// The workspace of a run without a folder, if the version of its skill is still there.
+    pub(super) fn without_folder(
+        &self,
+        run_id: RunId,
+        skill: &str,
+        version: &str,
+    ) -> Result<Workspace, WorkspaceError> {
+        let kept = self.versions.join(version).join(skill);
+        if !kept.is_dir() {
+            return Err(WorkspaceError::Missing(run_id));
+        }
+        let own = self.runs.join(run_id.to_string());
+        Ok(Workspace { skill: Some(kept), ..Self::at(&own, own.join(WORK), None) })
+    }
+
+    /// Removes the versions that no run reads any more, where `read` says which ones the runs of a skill do. Call it while no
+    /// run is created.
+    pub fn prune_versions<E: From<WorkspaceError>>(
+        &self,
+        read: impl Fn(&str) -> Result<HashSet<String>, E>,
+    ) -> Result<(), E> {
+        let mut by_skill: HashMap<String, Vec<String>> = HashMap::new();
+        for version in names(&self.versions).map_err(doing("reading the versions of skills"))? {
+            let skills =
+                names(&self.versions.join(&version)).map_err(doing("reading a version of a skill"))?;
+            for skill in skills {
+                by_skill.entry(skill).or_default().push(version.clone());
+            }
+        }
+        for (skill, versions) in by_skill {
+            let read = read(&skill)?;
+            for version in versions.iter().filter(|version| !read.contains(*version)) {
+                self.forget_version(version).map_err(doing("removing a version of a skill"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Renamed first: a crash in the middle must not leave a version that looks whole.
+    fn forget_version(&self, version: &str) -> io::Result<()> {
+        let gone = self.versions.join(format!("{GONE}{version}"));
+        fs::rename(self.versions.join(version), &gone)?;
+        fs::remove_dir_all(gone)
+    }
+
+    /// Removes what a crash left of versions.
+    pub(super) fn sweep_versions(&self) -> Result<(), WorkspaceError> {
+        let failed = || doing("removing unfinished copies of skills");
+        for name in names(&self.versions).map_err(failed())? {
+            if name.starts_with(NEW) || name.starts_with(GONE) {
+                fs::remove_dir_all(self.versions.join(name)).map_err(failed())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is in a folder; nothing where there is none.
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Tells what is in a folder from what is in another.
+fn digest(dir: &Path) -> io::Result<String> {
+    let entries = folder::survey(dir).map_err(|_| io::Error::other("the copy is not what was copied"))?;
+    let mut digest = Sha256::new();
+    // With its length before each part: no two folders are described by the same bytes.
+    let mut add = |part: &[u8]| {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    };
+    for Entry { path, kind, .. } in &entries {
+        add(path.as_os_str().as_bytes());
+        match kind {
+            EntryKind::Folder => add(b"folder"),
+            EntryKind::Link(target) => {
+                add(b"link");
+                add(target.as_os_str().as_bytes());
+            }
+            EntryKind::File { executable, .. } => {
+                add(if *executable { b"program" } else { b"file" });
+                add(folder::digest_of_file(&dir.join(path), folder::BYTES_MAX)?.as_bytes());
+            }
+        }
+    }
+    Ok(hex(digest.finalize()))
+}
