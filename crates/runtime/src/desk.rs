@@ -8,7 +8,8 @@ use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Subject, Survey
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{
-    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, NoTools, Recorder, ReplayEngine, Turn,
+    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, NoTools, ReasoningEngine, Recorder, ReplayEngine,
+    Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -121,9 +122,11 @@ impl Desk {
             How::Replay { recording: None, .. } => {
                 Err(format!("the engine `{name}` plays the recording of a skill, and there is none"))
             }
-            How::Reasoning(_) => Err(format!(
-                "this version of adjourn cannot run the engine `{name}` yet: it knows acp, exec and replay"
-            )),
+            How::Reasoning(model) => {
+                let options = model.options(&self.variables).map_err(|error| error.to_string())?;
+                let engine = ReasoningEngine::new(options).map_err(|error| error.to_string())?;
+                Ok(Arc::new(engine))
+            }
         }
     }
 
