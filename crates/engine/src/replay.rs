@@ -75,38 +75,56 @@ impl ReplayEngine {
     }
 
     async fn play(&self, turn: &Turn, show: &mpsc::Sender<Seen>) -> Result<Finished, RunError> {
-        let (number, recorded) = self.choose(turn)?;
+        let (mut number, mut recorded) = self.choose(turn)?;
+        loop {
+            let ended = self.play_one(number, recorded, turn, show).await?;
+            let next = recorded.next.and_then(|next| Some((next, self.recording.turn(next)?)));
+            match (ended, next) {
+                // Somebody stopped it then. Until somebody does now it goes on, and shows nothing.
+                (Finished::Stopped, _) => std::future::pending().await,
+                // A call waited for a person. There is no call now, so nobody is asked, and it goes on as it did then.
+                (Finished::Suspended, Some(next)) => (number, recorded) = next,
+                (Finished::Suspended, None) => return Err(self.breaks_off(number)),
+                (
+                    ended @ (Finished::Completed { .. } | Finished::Failed(_) | Finished::NeedsPermission(_)),
+                    _,
+                ) => {
+                    let next = handle_of(turn, recorded.next.unwrap_or(NO_TURN));
+                    let _ = show.send(Seen::Fact(Observation::Handle(next))).await;
+                    return Ok(Renaming::from_placeholder(&turn.workspace).finished(&ended));
+                }
+            }
+        }
+    }
+
+    /// Plays one recorded turn; how it ended.
+    async fn play_one(
+        &self,
+        number: usize,
+        recorded: &Recorded,
+        turn: &Turn,
+        show: &mpsc::Sender<Seen>,
+    ) -> Result<Finished, RunError> {
         let began = Instant::now();
         let until = async |at_ms| match self.pace {
             Pace::Original => sleep_until(began + Duration::from_millis(at_ms)).await,
             Pace::Instant => {}
         };
         let renaming = Renaming::from_placeholder(&turn.workspace);
-        let handle = |number| Seen::Fact(Observation::Handle(handle_of(turn, number)));
+        // If the turn is cut off from here on, it is played again.
+        let handle = || Seen::Fact(Observation::Handle(handle_of(turn, number)));
         for (at_ms, seen) in &recorded.seen {
             until(*at_ms).await;
-            // If the turn is cut off from here on, it is played again.
-            let shown = played(seen).map_or_else(|| handle(number), |seen| renaming.seen(&seen));
-            let _ = show.send(shown).await;
+            let _ = show.send(played(seen).map_or_else(handle, |seen| renaming.seen(&seen))).await;
         }
-        let Some((at_ms, ended)) = &recorded.ended else {
-            let message =
-                format!("the recording {} breaks off in turn {number}", self.recording.path.display());
-            return Err(RunError { code: ErrorCode::EngineProtocolError, message });
-        };
+        let (at_ms, ended) = recorded.ended.as_ref().ok_or_else(|| self.breaks_off(number))?;
         until(*at_ms).await;
-        match ended {
-            // Somebody stopped it then. Until somebody does now it goes on, and shows nothing.
-            Finished::Stopped => std::future::pending().await,
-            Finished::Completed { .. }
-            | Finished::Failed(_)
-            | Finished::NeedsPermission(_)
-            | Finished::Suspended => {
-                let next = recorded.next.unwrap_or(NO_TURN);
-                let _ = show.send(handle(next)).await;
-                Ok(renaming.finished(ended))
-            }
-        }
+        Ok(ended.clone())
+    }
+
+    fn breaks_off(&self, number: usize) -> RunError {
+        let message = format!("the recording {} breaks off in turn {number}", self.recording.path.display());
+        RunError { code: ErrorCode::EngineProtocolError, message }
     }
 }
 

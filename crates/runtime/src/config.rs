@@ -10,6 +10,7 @@
 
 mod document;
 mod engine;
+mod model;
 mod problem;
 mod reader;
 mod server;
@@ -27,7 +28,8 @@ use toml::de::DeTable;
 
 pub use adjourn_engine::model::Api;
 pub use adjourn_engine::{Pace, Pattern, Permission, Preset};
-pub use engine::{EngineConfig, EngineKind, How, Model};
+pub use engine::{EngineConfig, EngineKind, How};
+pub use model::Model;
 pub use problem::{ConfigError, ConfigProblem, Place};
 pub use server::{ServerConfig, WriteRate};
 pub use tool::{TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use adjourn_core::{
     ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, RunSpec, Subject, Survey, TurnReason,
 };
-use adjourn_engine::model::ModelOptions;
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{
@@ -138,9 +137,7 @@ impl Desk {
                 Err(format!("the engine `{name}` plays the recording of a skill, and there is none"))
             }
             How::Reasoning(model) => {
-                let api_key = model.api_key(&self.variables).map_err(|error| error.to_string())?;
-                let options =
-                    ModelOptions { api_key, ..ModelOptions::new(model.api, model.base_url, model.model) };
+                let options = model.options(&self.variables).map_err(|error| error.to_string())?;
                 let engine = ReasoningEngine::new(options).map_err(|error| error.to_string())?;
                 Ok(Arc::new(engine))
             }

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::{Observation, ResumesBy, RunId};
 use futures::future::BoxFuture;
@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::notes::NotingToolbox;
 use super::{Asked, FORMAT, Header, Line, Recording, RecordingError, Renaming, What};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 
@@ -23,9 +24,20 @@ const PASSING_MAX: usize = 1;
 /// A recording that cannot be written does not stop the work; [`problem`](Self::problem) tells of it.
 pub struct Recorder {
     engine: Arc<dyn Engine>,
-    tape: Mutex<Tape>,
+    tape: Arc<Mutex<Tape>>,
 }
 
+/// Writes one turn onto the tape.
+#[derive(Debug)]
+pub(super) struct Pen {
+    tape: Arc<Mutex<Tape>>,
+    /// The number of the turn.
+    turn: usize,
+    began: Instant,
+    workspace: PathBuf,
+}
+
+#[derive(Debug)]
 struct Tape {
     file: File,
     path: PathBuf,
@@ -50,37 +62,25 @@ impl Recorder {
             recording.turns.len()
         };
         let tape = Tape { file, path: path.to_owned(), turns, problem: None };
-        Ok(Self { engine, tape: Mutex::new(tape) })
+        Ok(Self { engine, tape: Arc::new(Mutex::new(tape)) })
     }
 
     /// Why the recording is not complete, if it is not.
     pub fn problem(&self) -> Option<String> {
-        self.tape(|tape| tape.problem.as_ref().map(ToString::to_string))
+        locked(&self.tape).problem.as_ref().map(ToString::to_string)
     }
 
-    fn tape<T>(&self, with: impl FnOnce(&mut Tape) -> T) -> T {
-        // Nothing panics while it holds the tape; if something did, the next line would still be a whole one.
-        with(&mut self.tape.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    async fn record(&self, turn: Turn, shown: mpsc::Sender<Seen>, stop: CancellationToken) -> Finished {
-        let began = Instant::now();
-        let at_ms = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let number = self.tape(|tape| {
-            tape.turns += 1;
-            tape.write(tape.turns, What::Asked(Asked::new(&turn)));
-            tape.turns
-        });
-        let workspace = turn.workspace.clone();
-        let renaming = Renaming::to_placeholder(&workspace);
+    async fn record(&self, mut turn: Turn, shown: mpsc::Sender<Seen>, stop: CancellationToken) -> Finished {
+        let pen = Arc::new(Pen::begin(&self.tape, &turn));
         let (pass, mut passing) = mpsc::channel(PASSING_MAX);
+        if self.engine.resumes_by() == ResumesBy::Journal {
+            let (tools, masker) = (turn.tools, turn.masker.clone());
+            turn.tools = Arc::new(NotingToolbox { tools, pen: pen.clone(), masker, shown: pass.downgrade() });
+        }
         let stopped = stop.clone();
         let recording = async {
             while let Some(seen) = passing.recv().await {
-                if is_worth_recording(&seen) {
-                    let seen = renaming.seen(&seen);
-                    self.tape(|tape| tape.write(number, What::Seen { at_ms: at_ms(), seen }));
-                }
+                pen.seen(&seen);
                 tokio::select! {
                     biased;
                     room = shown.reserve() => if let Ok(room) = room { room.send(seen) },
@@ -90,10 +90,48 @@ impl Recorder {
             }
         };
         let (ended, ()) = tokio::join!(self.engine.run(turn, pass, stop), recording);
-        let recorded = renaming.finished(&ended);
-        self.tape(|tape| tape.write(number, What::Ended { at_ms: at_ms(), ended: recorded }));
+        pen.ended(&ended);
         ended
     }
+}
+
+impl Pen {
+    /// Begins a turn.
+    fn begin(tape: &Arc<Mutex<Tape>>, turn: &Turn) -> Self {
+        let number = {
+            let mut tape = locked(tape);
+            tape.turns += 1;
+            let number = tape.turns;
+            tape.write(number, What::Asked(Asked::new(turn)));
+            number
+        };
+        Self { tape: tape.clone(), turn: number, began: Instant::now(), workspace: turn.workspace.clone() }
+    }
+
+    pub(super) fn seen(&self, seen: &Seen) {
+        if is_worth_recording(seen) {
+            let seen = Renaming::to_placeholder(&self.workspace).seen(seen);
+            self.write(What::Seen { at_ms: self.at_ms(), seen });
+        }
+    }
+
+    fn ended(&self, ended: &Finished) {
+        let ended = Renaming::to_placeholder(&self.workspace).finished(ended);
+        self.write(What::Ended { at_ms: self.at_ms(), ended });
+    }
+
+    fn write(&self, what: What) {
+        locked(&self.tape).write(self.turn, what);
+    }
+
+    fn at_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Nothing panics while it holds the tape; if something did, the next line would still be a whole one.
+fn locked(tape: &Mutex<Tape>) -> MutexGuard<'_, Tape> {
+    tape.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A process means nothing to whoever plays the recording.

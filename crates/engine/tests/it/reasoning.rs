@@ -2,6 +2,7 @@
 
 mod bad;
 mod crashes;
+mod recorded;
 mod scene;
 mod talking;
 mod toolbox;

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use adjourn_core::{Profile, ResumesBy, named};
-use adjourn_engine::model::Api;
 use adjourn_engine::{Pace, Pattern, Permission, PermissionAnswer, PermissionRule, Preset, Serves, ToolKind};
 
-use super::ConfigError;
-use super::document::Variables;
+use super::model::{self, Model};
 use super::reader::Reader;
-use super::value::{command, environment, url};
+use super::value::{command, environment};
 use adjourn_engine::secrets::Secret;
 
 named! {
@@ -84,33 +82,6 @@ pub enum How {
     },
 }
 
-/// A model.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Model {
-    /// How it is talked to.
-    pub api: Api,
-    /// Where. By default where the maker of the interface serves it.
-    pub base_url: String,
-    /// Its name there.
-    pub model: String,
-    /// The variable that holds the key; none where no key is needed.
-    pub api_key_env: Option<String>,
-}
-
-impl Model {
-    /// The key to use, looked up only now: an engine that nobody uses needs none.
-    pub fn api_key(&self, variables: &Variables) -> Result<Option<Secret>, ConfigError> {
-        let Some(variable) = &self.api_key_env else { return Ok(None) };
-        match variables.get(variable).filter(|value| !value.is_empty()) {
-            Some(value) => Ok(Some(Secret::new(value))),
-            None => Err(ConfigError::MissingVariable {
-                key: "api_key_env".to_owned(),
-                variable: variable.clone(),
-            }),
-        }
-    }
-}
-
 impl EngineConfig {
     fn new(how: How) -> Self {
         let (profile, permission) = (None, Permission::Workspace);
@@ -156,6 +127,8 @@ const OF_KINDS: &[(&str, &[EngineKind])] = &[
     ("permissions", &[EngineKind::Acp]),
     ("serves", &[EngineKind::Acp]),
     ("api_key_env", &[EngineKind::Reasoning]),
+    ("output_tokens_max", &[EngineKind::Reasoning]),
+    ("prices", &[EngineKind::Reasoning]),
     ("recording", &[EngineKind::Replay]),
     ("pace", &[EngineKind::Replay]),
 ];
@@ -172,7 +145,7 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<EngineConfig> {
     let how = match kind {
         EngineKind::Acp => acp(reader),
         EngineKind::Exec => exec(reader),
-        EngineKind::Reasoning => reasoning(reader),
+        EngineKind::Reasoning => model::read(reader).map(How::Reasoning),
         EngineKind::Replay => Some(replay(reader)),
     };
     let mut engine = EngineConfig::new(how?);
@@ -236,22 +209,6 @@ fn exec(reader: &Reader<'_>) -> Option<How> {
             Some(How::Exec { preset, command: vec![preset.name().to_owned()] })
         }
     }
-}
-
-fn reasoning(reader: &Reader<'_>) -> Option<How> {
-    let api = reader.named::<Api>("api").map(|found| found.value);
-    let base_url = url(reader, "base_url");
-    let model = reader.string("model").map(|found| found.value);
-    let api_key_env = reader.string("api_key_env").map(|found| found.value);
-    if api.is_none() {
-        reader.missing("api", "`openai` or `anthropic`");
-    }
-    if model.is_none() {
-        reader.missing("model", "the name of the model to ask");
-    }
-    let (api, model) = (api?, model?);
-    let base_url = base_url.unwrap_or_else(|| api.base_url().to_owned());
-    Some(How::Reasoning(Model { api, base_url, model, api_key_env }))
 }
 
 fn replay(reader: &Reader<'_>) -> How {

@@ -191,6 +191,32 @@ impl<'a> Reader<'a> {
         self.within(&found.with(number), range, &format!("it is {digits}"))
     }
 
+    /// An amount of something, which may have a fraction and is never less than nothing.
+    pub(super) fn amount(&self, key: &'static str) -> Option<Found<f64>> {
+        let found = match self.variable(key) {
+            Some(found) => found,
+            None => {
+                let found = self.found(self.path_of(key), self.get(key)?);
+                let text = match found.value {
+                    DeValue::Integer(digits) if digits.radix() == 10 => digits.as_str(),
+                    DeValue::Float(digits) => digits.as_str(),
+                    other => {
+                        found.error(self.document, expected("a number", other));
+                        return None;
+                    }
+                };
+                found.with(text.to_owned())
+            }
+        };
+        match found.value.parse() {
+            Ok(amount) if f64::is_finite(amount) && amount >= 0.0 => Some(found.with(amount)),
+            Ok(_) | Err(_) => {
+                found.error(self.document, format!("should be a number from 0 on, it is {}", found.value));
+                None
+            }
+        }
+    }
+
     fn within<T: Copy + Into<Option<u32>>>(
         &self,
         found: &Found<T>,

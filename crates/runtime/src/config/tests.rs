@@ -8,6 +8,7 @@ use super::{
     Api, Config, ConfigError, EngineConfig, EngineKind, How, Model, Pace, Pattern, Permission, Place, Preset,
     ServerConfig, Slots, ToolConfig, ToolServer, Webhooks, WriteRate,
 };
+use adjourn_engine::model::Prices;
 use adjourn_engine::secrets::Secret;
 use adjourn_engine::{PermissionAnswer, PermissionRule, Serves, ToolKind};
 
@@ -68,6 +69,8 @@ api_key_env = "LOCAL_KEY"
 kind = "reasoning"
 api = "anthropic"
 model = "m"
+output_tokens_max = 32000
+prices = { input_usd_per_million = 3, output_usd_per_million = 12.5 }
 
 [engines.tape]
 kind = "replay"
@@ -110,9 +113,13 @@ fn strings<const N: usize>(strings: [&str; N]) -> Vec<String> {
 
 #[test]
 fn the_whole_file_is_read() {
-    let model = |api, base_url: &str, model: &str, key: Option<&str>| {
-        let api_key_env = key.map(str::to_owned);
-        engine(How::Reasoning(Model { api, base_url: base_url.into(), model: model.into(), api_key_env }))
+    let model = |api, base_url: &str, model: &str| Model {
+        api,
+        base_url: base_url.into(),
+        model: model.into(),
+        api_key_env: None,
+        output_tokens_max: None,
+        prices: None,
     };
     let expected = Config {
         skills: vec!["/etc/./skills".into(), "/opt/skills".into()],
@@ -147,8 +154,21 @@ fn the_whole_file_is_read() {
                 "mine".to_owned(),
                 engine(How::Exec { preset: Preset::Command, command: strings(["/etc/./my-agent", "-v"]) }),
             ),
-            ("local".to_owned(), model(Api::Openai, "http://127.0.0.1:11434/v1", "qwen3", Some("LOCAL_KEY"))),
-            ("cloud".to_owned(), model(Api::Anthropic, "https://api.anthropic.com", "m", None)),
+            (
+                "local".to_owned(),
+                engine(How::Reasoning(Model {
+                    api_key_env: Some("LOCAL_KEY".to_owned()),
+                    ..model(Api::Openai, "http://127.0.0.1:11434/v1", "qwen3")
+                })),
+            ),
+            (
+                "cloud".to_owned(),
+                engine(How::Reasoning(Model {
+                    output_tokens_max: Some(32_000),
+                    prices: Some(Prices { input_usd_per_million: 3.0, output_usd_per_million: 12.5 }),
+                    ..model(Api::Anthropic, "https://api.anthropic.com", "m")
+                })),
+            ),
             (
                 "tape".to_owned(),
                 engine(How::Replay { recording: Some("/etc/tapes/one.jsonl".into()), pace: Pace::Original }),
@@ -235,6 +255,15 @@ fn each_kind_of_engine_has_its_own_keys() {
             "4:1: engines.b: `api` is missing: `openai` or `anthropic`",
             "4:1: engines.b: `model` is missing: the name of the model to ask",
             "6:12: engines.b.base_url: should be an address that begins with http:// or https://",
+        ],
+    );
+    let model = "[engines.a]\nkind = \"reasoning\"\napi = \"openai\"\nmodel = \"m\"\n";
+    check(
+        &format!("{model}prices = {{ input_usd_per_million = -1 }}\noutput_tokens_max = 0\n"),
+        &[
+            "5:10: engines.a.prices: `output_usd_per_million` is missing: the price of a million tokens, in dollars",
+            "5:36: engines.a.prices.input_usd_per_million: should be a number from 0 on, it is -1",
+            "6:21: engines.a.output_tokens_max: should be from 1 to 1000000, it is 0",
         ],
     );
     check(
@@ -383,10 +412,10 @@ fn secrets_are_known_but_never_shown() {
 #[test]
 fn a_key_is_looked_up_when_it_is_used() {
     let How::Reasoning(model) = parse(WHOLE, &[]).unwrap().engines["local"].how.clone() else { panic!() };
-    let error = model.api_key(&BTreeMap::new()).unwrap_err();
+    let error = model.options(&BTreeMap::new()).unwrap_err();
     assert_eq!(error.to_string(), "api_key_env names the variable `LOCAL_KEY`, which is not set");
     let variables = BTreeMap::from([("LOCAL_KEY".to_owned(), "k".to_owned())]);
-    assert_eq!(model.api_key(&variables).unwrap(), Some(Secret::new("k")));
+    assert_eq!(model.options(&variables).unwrap().api_key, Some(Secret::new("k")));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! A run of the reasoning engine: a model, a toolbox, and turns one after the other.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adjourn_core::{ErrorCode, Observation, RunId, TurnReason};
 use adjourn_engine::model::{Api, ModelOptions, Prices};
-use adjourn_engine::{Finished, ReasoningEngine, Seen, Turn};
+use adjourn_engine::{Engine, Finished, ReasoningEngine, Recorder, Seen, Turn};
 use adjourn_testkit::model::{Call, ModelServer, Outcome, Reply};
 use serde_json::{Value, json};
 
@@ -23,6 +24,8 @@ pub(crate) struct Scene {
     pub(crate) options: ModelOptions,
     run_id: RunId,
     attempt: u32,
+    /// The file that turns are recorded into.
+    tape: Option<PathBuf>,
 }
 
 impl Scene {
@@ -40,7 +43,15 @@ impl Scene {
     fn with(model: ModelServer, mut options: ModelOptions) -> Self {
         options.prices = Some(Prices { input_usd_per_million: 1.0, output_usd_per_million: 1.0 });
         let run_id = RunId::from_bits(7);
-        Self { stage: Stage::new(), model, tools: ScriptedToolbox::new(run_id), options, run_id, attempt: 1 }
+        Self {
+            stage: Stage::new(),
+            model,
+            tools: ScriptedToolbox::new(run_id),
+            options,
+            run_id,
+            attempt: 1,
+            tape: None,
+        }
     }
 
     /// Another run, which continues this one.
@@ -51,12 +62,20 @@ impl Scene {
         self
     }
 
+    /// Has the turns from now on recorded.
+    pub(crate) fn recorded_into(&mut self, tape: &Path) {
+        self.tape = Some(tape.to_owned());
+    }
+
     /// Begins a turn, with an engine that knows nothing of those before.
     pub(crate) fn begin(&mut self, reason: TurnReason, prompt: &str) -> Going {
         if reason == TurnReason::Answer {
             self.attempt += 1;
         }
-        let engine = ReasoningEngine::new(self.options.clone()).unwrap();
+        let mut engine: Arc<dyn Engine> = Arc::new(ReasoningEngine::new(self.options.clone()).unwrap());
+        if let Some(tape) = &self.tape {
+            engine = Arc::new(Recorder::new(engine, tape).unwrap());
+        }
         let turn = Turn {
             run_id: self.run_id,
             attempt: self.attempt,
@@ -65,7 +84,7 @@ impl Scene {
             tools: Arc::new(self.tools.clone()),
             ..turn(&self.stage, prompt)
         };
-        Going::start(Arc::new(engine), turn)
+        Going::start(engine, turn)
     }
 
     /// A whole turn: what was shown, and how it ended.
