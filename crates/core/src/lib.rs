@@ -51,7 +51,8 @@ pub use fcmp::{Frame, FrameType, Place};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
 pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject};
 pub use journal::{
-    Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RunRow, StreamId,
+    Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RoundtableRow, RunRow,
+    StreamId,
 };
 pub use key::{BadKey, IdempotencyKey, KeyScope};
 pub use machine::{Machine, Refused};

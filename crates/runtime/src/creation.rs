@@ -120,7 +120,9 @@ impl Service {
     fn created_before(&self, key: &ReplyKey) -> Result<Option<Run>, ServiceError> {
         match self.store().holder(&create_key(&key.key))? {
             None => Ok(None),
-            Some(holder) if holder.digest.as_ref() == Some(&key.digest) => self.run(holder.run_id).map(Some),
+            Some(holder) if holder.digest.as_ref() == Some(&key.digest) => {
+                holder.stream.run().map(|earlier| self.run(earlier)).transpose()
+            }
             Some(_) => Err(Denied::Refused(Refusal::KeyReused { key: key.key.clone() }).into()),
         }
     }

@@ -205,7 +205,7 @@ impl Watch {
         accepted: &Accepted,
     ) {
         if let (Command::Create(create), None) = (command, &accepted.before) {
-            let holder = |digest| Holder { run_id: accepted.after.id(), execution_id: None, digest };
+            let holder = |digest| Holder { stream: accepted.after.id().into(), execution_id: None, digest };
             if let Some(key) = &create.key {
                 let claim = ClaimKey { scope: "create".to_owned(), key: key.key.clone() };
                 self.kept.insert(claim, holder(Some(key.digest.clone())));

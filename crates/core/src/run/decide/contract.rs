@@ -64,7 +64,7 @@ pub(super) fn record(draft: &mut Draft, spec: ContractSpec) -> Result<(), Refusa
 fn holder(draft: &Draft, spec: &ContractSpec) -> Option<Holder> {
     let key = spec.claim_key();
     let own = draft.run.contracts().find(|other| other.holds_its_key() && other.spec.claim_key() == key);
-    let others = draft.known.holder(&key).filter(|holder| holder.run_id != draft.run.id());
+    let others = draft.known.holder(&key).filter(|holder| holder.stream != draft.run.id().into());
     own.map(|contract| contract.claim(draft.run.id()).holder).or_else(|| others.cloned())
 }
 
