@@ -70,7 +70,7 @@ pub use run::{
     BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
     Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
     RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
-    Survey, TurnEnd, TurnReason, Usage, create_key,
+    Survey, TurnEnd, TurnReason, Usage, create_key, successor_key,
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use time::Timestamp;

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use adjourn_core::{
     Command, Continued, Create, FieldError, Refusal, ReplyKey, Run, RunId, RunSpec, canonical, create_key,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::desk::{Asked, Desk};
 use crate::folder;
 use crate::kernel::Denied;
 use crate::request::{Checked, RunRequest, SkillRef, Surroundings, pointer};
+use crate::roundtable::Part;
 use crate::service::{Created, Service, ServiceError, hex, sha256};
 use crate::shelf::Shelved;
 use crate::skill;
@@ -45,10 +46,21 @@ impl Service {
         record: Option<PathBuf>,
     ) -> Result<Created, ServiceError> {
         let prepared = self.off_thread(move |service| service.prepare(request, key, record)).await?;
-        let Draft { run_id, create, notice } = match prepared {
-            Prepared::Before(run) => return Ok(Created { run, notice: None }),
-            Prepared::New(draft) => *draft,
-        };
+        match prepared {
+            Prepared::Before(run) => Ok(Created { run, notice: None }),
+            Prepared::New(draft) => self.commit(*draft).await,
+        }
+    }
+
+    /// Creates a run that plays a role at a roundtable, under the id that it was announced with.
+    pub(crate) async fn create_part(&self, request: RunRequest, part: Part) -> Result<(), ServiceError> {
+        let prepared =
+            self.off_thread(move |service| service.make(part.run_id, request, None, None, Some(part)));
+        let draft = prepared.await?;
+        self.commit(draft).await.map(drop)
+    }
+
+    async fn commit(&self, Draft { run_id, create, notice }: Draft) -> Result<Created, ServiceError> {
         match self.runtime().ask(run_id, Command::Create(create)).await {
             Ok(accepted) if accepted.run.id() == run_id => Ok(Created { run: accepted.run, notice }),
             other => {
@@ -88,15 +100,28 @@ impl Service {
         if let Some(run) = key.as_ref().map(|key| self.created_before(key)).transpose()?.flatten() {
             return Ok(Prepared::Before(Arc::new(run)));
         }
-        let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
         let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
+        self.make(run_id, request, key, record, None).map(Box::new).map(Prepared::New)
+    }
+
+    /// Makes a run ready under this id.
+    fn make(
+        &self,
+        run_id: RunId,
+        request: RunRequest,
+        key: Option<ReplyKey>,
+        record: Option<PathBuf>,
+        part: Option<Part>,
+    ) -> Result<Draft, ServiceError> {
+        let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
         let Fit { checked, shelved, place } = self.desk().check(run_id, request)?;
         let Checked { mut spec, uploads, notice, .. } = checked;
         spec.continues = earlier.map(|earlier| continued(&earlier, &spec.engine)).transpose()?;
         // Whoever answers the run later may work in another folder.
         let record = record.map(std::path::absolute).transpose();
         let record = record.map_err(|error| invalid("/record", error.to_string()))?;
-        let asked = self.mask(&mut spec, record)?;
+        spec.roundtable = part.as_ref().map(|part| part.roundtable);
+        let asked = self.mask(&mut spec, record, part.map(|part| part.output_schema))?;
         if let Some(file) = &asked.record {
             let engine = self.desk().engine(&spec.engine).map_err(|problem| invalid("/engine", problem))?;
             self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
@@ -113,7 +138,7 @@ impl Service {
         if let Some(shelved) = shelved {
             self.desk().shelf().created(run_id, shelved);
         }
-        Ok(Prepared::New(Box::new(Draft { run_id, create: Create { spec, key }, notice })))
+        Ok(Draft { run_id, create: Create { spec, key }, notice })
     }
 
     /// The run that a request with this key created, if it was the same request.
@@ -143,12 +168,18 @@ impl Service {
     }
 
     /// What was asked for as it was asked; what is left in `spec` can be written down.
-    fn mask(&self, spec: &mut RunSpec, record: Option<PathBuf>) -> Result<Asked, ServiceError> {
+    fn mask(
+        &self,
+        spec: &mut RunSpec,
+        record: Option<PathBuf>,
+        output: Option<Value>,
+    ) -> Result<Asked, ServiceError> {
         let asked = Asked {
             prompt: spec.prompt.take(),
             input: spec.input.take(),
             parameter: spec.parameter.take(),
             record,
+            output,
         };
         let masker = self.desk().masker(&asked).map_err(ServiceError::Internal)?;
         spec.prompt = asked.prompt.as_ref().map(|prompt| masker.text(prompt).into_owned());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Subject, Survey, TurnReason};
+use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Schema, Subject, Survey, TurnReason};
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Recorder, ReplayEngine, Turn};
@@ -27,6 +27,9 @@ pub(crate) struct Asked {
     /// The file that its turns are recorded into, for whoever answers the run later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<PathBuf>,
+    /// What it has to print, where no skill says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<Value>,
 }
 
 /// Knows the skills, the folders and the engines of a data directory.
@@ -212,7 +215,10 @@ impl Desk {
             input: &asked.input,
             parameter: &asked.parameter,
             files: &files,
-            output_schema: skill.and_then(|skill| skill.output.as_ref()).map(|output| &output.document),
+            output_schema: skill
+                .and_then(|skill| skill.output.as_ref())
+                .map(|output| &output.document)
+                .or(asked.output.as_ref()),
             mode: run.spec().execution_mode,
         })
     }
@@ -240,14 +246,16 @@ impl Briefs for Desk {
         };
         let masker = self.masker(&asked).map_err(internal)?;
         let prompt = self.words(run, &workspace, skill, &asked)?;
-        let output = skill.and_then(|skill| skill.output.clone()).map(|output| {
-            Arc::new(OutputContract {
+        let output = match skill.and_then(|skill| skill.output.clone()) {
+            Some(output) => Some(OutputContract {
                 files: output.files().into_iter().map(str::to_owned).collect(),
                 schema: output.schema,
                 document: output.document,
                 workspace: workspace.clone(),
-            })
-        });
+            }),
+            None => asked.output.map(|document| bare_contract(document, &workspace)).transpose()?,
+        };
+        let output = output.map(Arc::new);
         Ok(Brief { engine, prompt, workspace: workspace.work, logs: workspace.logs, masker, output })
     }
 
@@ -273,6 +281,12 @@ impl Briefs for Desk {
         };
         Survey { engine: engine.is_ok(), workspace: workspace.is_ok(), handle }
     }
+}
+
+/// What a run without a skill has to print.
+fn bare_contract(document: Value, workspace: &Workspace) -> Result<OutputContract, RunError> {
+    let schema = Schema::compile(&document).map_err(|error| internal(error.to_string()))?;
+    Ok(OutputContract { schema, document, files: Vec::new(), workspace: workspace.clone() })
 }
 
 fn internal(message: impl Into<String>) -> RunError {

@@ -179,6 +179,6 @@ pub fn create_key(key: &str) -> ClaimKey {
 }
 
 /// The key that the one successor of a run holds.
-pub(crate) fn successor_key(run_id: RunId) -> ClaimKey {
+pub fn successor_key(run_id: RunId) -> ClaimKey {
     ClaimKey { scope: "continues".to_owned(), key: run_id.to_string() }
 }
