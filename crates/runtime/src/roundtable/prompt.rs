@@ -75,10 +75,13 @@ pub(super) fn answer(told: &Told<'_>) -> String {
         sections.push(format!("You take part in a roundtable as `{}`.\n\n{}", role.role, role.text));
         sections.extend(subject(table));
     } else {
-        sections.push("You take part in the next round of the roundtable that you know.".to_owned());
+        sections.push(format!(
+            "You take part in the next round of the roundtable that you know, as `{}`.",
+            role.role
+        ));
         sections.push(changes(table, *since));
     }
-    let mut held = format!("# How this round is held\n\n{phase}");
+    let mut held = format!("# Round {}: how it is held\n\n{phase}", round.number);
     if let Some(side) = seat.side {
         held.push_str(&format!("\n\nYou speak `{side}`."));
     }

@@ -3,4 +3,5 @@
 mod il;
 mod ip;
 mod rt;
+mod sm;
 mod xx;
