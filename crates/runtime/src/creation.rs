@@ -54,8 +54,9 @@ impl Service {
 
     /// Creates a run that plays a role at a roundtable, under the id that it was announced with.
     pub(crate) async fn create_part(&self, request: RunRequest, part: Part) -> Result<(), ServiceError> {
-        let prepared =
-            self.off_thread(move |service| service.make(part.run_id, request, None, None, Some(part)));
+        let prepared = self.off_thread(move |service| {
+            service.make(part.run_id, request, None, part.record.clone(), Some(part))
+        });
         let draft = prepared.await?;
         self.commit(draft).await.map(drop)
     }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use adjourn_core::roundtable::Role;
 use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Schema, Subject, Survey, TurnReason};
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
@@ -14,6 +15,7 @@ use serde_json::Value;
 use crate::brief::{Brief, Briefs, OutputContract};
 use crate::config::{Config, EngineConfig, How};
 use crate::prompt::{self, Answered, First, SkillText};
+use crate::roundtable;
 use crate::shelf::{Shelf, Shelved};
 use crate::skill::Skill;
 use crate::workspace::{Workspace, Workspaces};
@@ -43,6 +45,8 @@ pub struct Desk {
     shelf: Shelf,
     /// Runs whose turns are recorded.
     recorded: Mutex<HashMap<RunId, Arc<Recorder>>>,
+    /// Where the runs of roundtables are recorded, if they are.
+    roundtable_tapes: OnceLock<PathBuf>,
 }
 
 impl Desk {
@@ -61,7 +65,19 @@ impl Desk {
             engines: Mutex::default(),
             shelf: Shelf::default(),
             recorded: Mutex::default(),
+            roundtable_tapes: OnceLock::new(),
         }
+    }
+
+    /// Records the runs of roundtables that are created from now on, until this process ends: one file in `folder` for each
+    /// role. The first folder counts.
+    pub fn record_roundtables(&self, folder: PathBuf) {
+        let _ = self.roundtable_tapes.set(folder);
+    }
+
+    /// The file that a role is recorded into.
+    pub(crate) fn roundtable_tape(&self, role: &Role) -> Option<PathBuf> {
+        Some(self.roundtable_tapes.get()?.join(format!("{role}.jsonl")))
     }
 
     /// The configuration.
@@ -132,6 +148,9 @@ impl Desk {
     fn engine_of(&self, run: &Run, shelved: Option<&Shelved>) -> Result<Arc<dyn Engine>, String> {
         let name = &run.spec().engine;
         let played = match self.config.engine(name).map(|config| config.how) {
+            Some(How::Replay { recording: None, pace }) if run.spec().roundtable.is_some() => {
+                Some(roundtable::play(&run.spec().labels, pace))
+            }
             Some(How::Replay { recording: None, pace }) => shelved.and_then(|shelved| shelved.replay(pace)),
             _ => None,
         };

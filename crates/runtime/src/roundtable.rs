@@ -18,6 +18,7 @@ mod library;
 mod operations;
 mod pass;
 mod prompt;
+mod recorded;
 mod request;
 mod role;
 mod strategy_text;
@@ -33,6 +34,7 @@ pub use workflow::{SeatText, UnreadableWorkflow, Workflow};
 pub(crate) use activation::Part;
 pub(crate) use bell::{Bell, bell};
 pub(crate) use keeper::keep;
+pub(crate) use recorded::play;
 
 /// The label of a run that plays a role at a roundtable: which one.
 pub const LABEL: &str = "roundtable";

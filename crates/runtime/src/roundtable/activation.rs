@@ -1,6 +1,7 @@
 //! An activation of an agent: the run that plays a role, and what it is told.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use adjourn_core::roundtable::{
     Activation, Phase, Purpose, Round, Roundtable, answer_schema, ask_schema, synthesis_schema,
@@ -24,6 +25,8 @@ pub(crate) struct Part {
     pub(crate) roundtable: RoundtableId,
     /// What it has to print.
     pub(crate) output_schema: Value,
+    /// The file that it is recorded into.
+    pub(crate) record: Option<PathBuf>,
 }
 
 impl Service {
@@ -39,7 +42,12 @@ impl Service {
         let activation = round.activation(run_id).ok_or_else(not_announced)?;
         let request = request(table, round, activation, &library).map_err(ServiceError::Internal)?;
         let phase = table.strategy().phase(round.number);
-        let part = Part { run_id, roundtable: table.id(), output_schema: schema(&activation.purpose, phase) };
+        let part = Part {
+            run_id,
+            roundtable: table.id(),
+            output_schema: schema(&activation.purpose, phase),
+            record: self.desk().roundtable_tape(&activation.purpose.role()),
+        };
         self.create_part(request, part).await
     }
 }

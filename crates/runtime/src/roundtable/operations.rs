@@ -11,8 +11,9 @@ use adjourn_store::{After, Error, TableDenied, load_roundtable};
 use serde_json::{Value, json};
 
 use super::library::Library;
+use super::recorded;
 use super::request::RoundtableRequest;
-use crate::config::EngineKind;
+use crate::config::{EngineKind, How};
 use crate::nearest::hint;
 use crate::service::{Service, ServiceError, sha256};
 
@@ -76,20 +77,24 @@ impl Service {
             let spec = self.roundtable(earlier)?.spec().clone();
             return Ok((Open { spec, known_roles, key: Some(key.clone()) }, None));
         }
-        let (engine, notice) = self.roundtable_engine(request)?;
+        let engine = self.roundtable_engine(request)?;
         let is_engine = |name: &str| self.usable(name);
         let spec = request.spec(&library, &engine, &is_engine).map_err(ServiceError::Invalid)?;
-        Ok((Open { spec, known_roles, key }, notice))
+        let seats = std::iter::once(&spec.facilitator).chain(&spec.participants);
+        if seats.map(|seat| &seat.engine).any(|engine| self.plays_what_is_built_in(engine)) {
+            recorded::fits(&spec).map_err(|problem| invalid("/engine", problem))?;
+            let about = format!("a recorded roundtable is played, whose subject is: {}", recorded::SUBJECT);
+            return Ok((Open { spec, known_roles, key }, Some(about)));
+        }
+        Ok((Open { spec, known_roles, key }, None))
     }
 
-    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed.
-    fn roundtable_engine(
-        &self,
-        request: &RoundtableRequest,
-    ) -> Result<(String, Option<String>), ServiceError> {
+    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed, else the
+    /// recording.
+    fn roundtable_engine(&self, request: &RoundtableRequest) -> Result<String, ServiceError> {
         if let Some(engine) = &request.engine {
             self.usable(engine).map_err(|problem| invalid("/engine", problem))?;
-            return Ok((engine.clone(), None));
+            return Ok(engine.clone());
         }
         let config = self.desk().config();
         let is_agent = |name: &&str| {
@@ -97,13 +102,14 @@ impl Service {
                 && self.desk().is_installed(name)
         };
         let names = config.engine_names();
-        match names.iter().copied().find(is_agent) {
-            Some(name) => Ok((name.to_owned(), None)),
-            None => {
-                let notice = "no engine is installed here: a recorded roundtable is played".to_owned();
-                Ok((EngineKind::Replay.name().to_owned(), Some(notice)))
-            }
-        }
+        let found = names.iter().copied().find(is_agent);
+        Ok(found.unwrap_or(EngineKind::Replay.name()).to_owned())
+    }
+
+    /// Whether an engine plays the recording of a skill, and so, at a roundtable, the one that is built in.
+    fn plays_what_is_built_in(&self, engine: &str) -> bool {
+        let how = self.desk().config().engine(engine).map(|engine| engine.how);
+        matches!(how, Some(How::Replay { recording: None, .. }))
     }
 
     /// Whether there is such an engine; else which there are.

@@ -6,6 +6,7 @@ mod facilitator;
 mod next;
 mod opening;
 mod participants;
+mod recorded;
 mod restarts;
 mod strategies;
 mod topics;
