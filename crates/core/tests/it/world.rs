@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use adjourn_core::fcmp::Header;
 use adjourn_core::{
     Change, ClaimKey, Command, ContractRow, Entry, Event, ExecutionId, Frame, Holder, InteractionId, Item,
-    Known, OpenInteraction, Record, Refusal, Run, RunId, RunRow, Timestamp, item,
+    Known, OpenInteraction, Record, Refusal, Run, RunId, RunRow, StreamId, Timestamp, item,
 };
 
 /// What a store keeps: entries by stream, and the rows that can be looked up.

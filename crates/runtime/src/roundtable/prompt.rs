@@ -169,21 +169,21 @@ fn before(seen: &Seen<'_>) -> Option<String> {
 fn about(table: &Roundtable, round: &Round, role: &Role) -> Vec<String> {
     let Some(asked) = &round.asked else { return Vec::new() };
     let view = view(table);
-    let found = |list: &str, key: &str, id: String| {
-        let found = view[list].as_array().into_iter().flatten().find(|it| it[key] == Value::from(id.clone()));
+    let found = |list: &str, key: &str, id: &str| {
+        let found = view[list].as_array().into_iter().flatten().find(|it| it[key].as_str() == Some(id));
         found.cloned().unwrap_or_default()
     };
     let mut sections = Vec::new();
-    let topic = found("agenda", "topic_id", asked.topic_id.to_string());
+    let topic = found("agenda", "topic_id", asked.topic_id.as_str());
     sections.push(format!("# The topic\n\n{}", fenced(&topic)));
     match &asked.focus {
         Focus::Topic(_) => {}
         Focus::Conflict(id) => {
-            let conflict = found("conflicts", "conflict_id", id.to_string());
+            let conflict = found("conflicts", "conflict_id", &id.to_string());
             sections.push(format!("# The conflict\n\n{}", fenced(&conflict)));
         }
         Focus::Question(id) => {
-            let question = found("questions", "question_id", id.to_string());
+            let question = found("questions", "question_id", &id.to_string());
             sections.push(format!("# The open question\n\n{}", fenced(&question)));
         }
     }
