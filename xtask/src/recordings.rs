@@ -1,6 +1,6 @@
-//! `cargo xtask recordings`: makes the recordings in `skills/` again.
+//! `cargo xtask recordings`: makes the recordings in `skills/` again, and that of the roundtable which is built in.
 //!
-//! What the model says is in `xtask/recordings`, one file per skill; who does the work is an example of the runtime,
+//! What the model says is in `xtask/recordings`, one file for each; who does the work is an example of the runtime,
 //! because a recording is a run of its service.
 
 use anyhow::Result;
@@ -9,7 +9,7 @@ use crate::cargo;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Which skills; without a name, all that have a file in xtask/recordings
+    /// Which skills, or `roundtable`; without a name, all that have a file in xtask/recordings
     skills: Vec<String>,
 }
 

@@ -204,7 +204,11 @@ impl Contract {
     pub fn claim(&self, run_id: RunId) -> Claim {
         Claim {
             key: self.spec.claim_key(),
-            holder: Holder { run_id, execution_id: Some(self.spec.execution_id), digest: None },
+            holder: Holder {
+                stream: run_id.into(),
+                execution_id: Some(self.spec.execution_id),
+                digest: None,
+            },
         }
     }
 

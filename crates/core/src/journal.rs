@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::machines::RoundtableStatus;
 use crate::{
     ContractStatus, ExecutionId, InteractionId, Notice, Question, RoundtableId, RunId, RunStatus, Timestamp,
 };
@@ -34,6 +35,30 @@ impl fmt::Display for StreamId {
 impl From<RunId> for StreamId {
     fn from(id: RunId) -> Self {
         Self::Run(id)
+    }
+}
+
+impl From<RoundtableId> for StreamId {
+    fn from(id: RoundtableId) -> Self {
+        Self::Roundtable(id)
+    }
+}
+
+impl StreamId {
+    /// The run whose facts these are; none where they are a roundtable's.
+    pub const fn run(self) -> Option<RunId> {
+        match self {
+            Self::Run(id) => Some(id),
+            Self::Roundtable(_) => None,
+        }
+    }
+
+    /// The roundtable whose facts these are; none where they are a run's.
+    pub const fn roundtable(self) -> Option<RoundtableId> {
+        match self {
+            Self::Roundtable(id) => Some(id),
+            Self::Run(_) => None,
+        }
     }
 }
 
@@ -80,10 +105,12 @@ pub struct Entry {
 pub enum Change {
     /// The run's row is this one now. Labels, skill, engine, priority and `created_at` never change after the first.
     Run(RunRow),
+    /// The roundtable's row is this one now. What it is about, its labels and `created_at` never change after the first.
+    Roundtable(RoundtableRow),
     /// A question was opened.
     InteractionOpened(OpenInteraction),
     /// A question is no longer open.
-    InteractionClosed(RunId, InteractionId),
+    InteractionClosed(StreamId, InteractionId),
     /// The contract's row is this one now.
     Contract(ContractRow),
     /// A key is held from now on. Refuses the whole item if another holder has it.
@@ -124,20 +151,48 @@ pub struct RunRow {
     pub labels: BTreeMap<String, String>,
 }
 
+/// What a list of roundtables shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RoundtableRow {
+    /// The roundtable.
+    pub roundtable_id: RoundtableId,
+    /// Its status.
+    pub status: RoundtableStatus,
+    /// What is discussed.
+    pub subject: String,
+    /// The workflow that its agenda comes from.
+    pub workflow: String,
+    /// How it is discussed.
+    pub strategy: String,
+    /// How many rounds are recorded.
+    pub rounds: u32,
+    /// Why it ended.
+    pub close_reason: Option<String>,
+    /// The number of the last frame of its stream.
+    pub seq: u64,
+    /// When it was opened.
+    #[serde(with = "crate::time::wire")]
+    pub created_at: Timestamp,
+    /// When its last event was decided.
+    #[serde(with = "crate::time::wire")]
+    pub updated_at: Timestamp,
+    /// What its creator wanted to find it by.
+    pub labels: BTreeMap<String, String>,
+}
+
 /// A question that waits for a person.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OpenInteraction {
-    /// The run that waits.
-    pub run_id: RunId,
-    /// The question's number in its run.
+    /// Who waits: a run, or a roundtable.
+    pub stream: StreamId,
+    /// The question's number there.
     pub interaction_id: InteractionId,
     /// What is asked.
     pub question: Question,
     /// When it was asked.
-    #[serde(with = "crate::time::wire")]
     pub created_at: Timestamp,
     /// When something happens without an answer.
-    #[serde(with = "crate::time::wire::option")]
     pub deadline_at: Option<Timestamp>,
 }
 
@@ -173,10 +228,10 @@ pub struct Claim {
 }
 
 /// Who holds a key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// The run that holds it.
-    pub run_id: RunId,
+    /// The run that holds it, or the roundtable.
+    pub stream: StreamId,
     /// The contract of that run, where it is one that holds it.
     pub execution_id: Option<ExecutionId>,
     /// A digest of what it was held for, so that the same request can be told from another one with the same key.

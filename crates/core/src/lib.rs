@@ -54,7 +54,8 @@ pub use fcmp::{Frame, FrameType, Place};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
 pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject};
 pub use journal::{
-    Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RunRow, StreamId,
+    Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RoundtableRow, RunRow,
+    StreamId,
 };
 pub use key::{BadKey, IdempotencyKey, KeyScope};
 pub use machine::{Machine, Refused};
@@ -72,7 +73,7 @@ pub use run::{
     BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
     Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
     RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
-    Survey, TurnEnd, TurnReason, Usage, create_key,
+    Survey, TurnEnd, TurnReason, Usage, create_key, successor_key,
 };
 pub use schema::{FieldError, Schema, SchemaError};
 pub use settlement::Settlement;

@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::{ExecutionId, RunId, Timestamp};
+use crate::{ExecutionId, RoundtableId, RunId, Timestamp};
 
 /// The schema of a string that is one of these names, each with its meaning.
 #[doc(hidden)]
@@ -36,6 +36,14 @@ impl PartialSchema for RunId {
 }
 
 impl ToSchema for RunId {}
+
+impl PartialSchema for RoundtableId {
+    fn schema() -> RefOr<Schema> {
+        id(Self::PREFIX)
+    }
+}
+
+impl ToSchema for RoundtableId {}
 
 impl PartialSchema for ExecutionId {
     fn schema() -> RefOr<Schema> {

@@ -120,7 +120,7 @@ pub fn item(before: Option<&Run>, create: Option<&Create>, events: &[Event], aft
 }
 
 fn creation_claims(create: &Create, run_id: RunId) -> impl Iterator<Item = Change> {
-    let holder = move |digest| Holder { run_id, execution_id: None, digest };
+    let holder = move |digest| Holder { stream: run_id.into(), execution_id: None, digest };
     let key = create
         .key
         .iter()
@@ -141,7 +141,9 @@ fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
             Event::InteractionOpened { id, .. } => changes.extend(opened(after, *id)),
             Event::InteractionAnswered { id, .. }
             | Event::InteractionExpired { id, .. }
-            | Event::InteractionWithdrawn { id } => changes.push(Change::InteractionClosed(after.id(), *id)),
+            | Event::InteractionWithdrawn { id } => {
+                changes.push(Change::InteractionClosed(after.id().into(), *id));
+            }
             // Deadlines may have fallen away.
             Event::ProcessLost => {
                 let open = after.open_interactions().map(|interaction| interaction.interaction_id);
@@ -166,7 +168,7 @@ fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
 fn opened(run: &Run, id: crate::InteractionId) -> Option<Change> {
     let interaction = run.interaction(id).filter(|interaction| interaction.is_open())?;
     Some(Change::InteractionOpened(OpenInteraction {
-        run_id: run.id(),
+        stream: run.id().into(),
         interaction_id: id,
         question: interaction.question.clone(),
         created_at: interaction.created_at,

@@ -32,7 +32,7 @@
 //!     labels: Default::default(),
 //! };
 //! let known_roles = BTreeSet::from([Role::new("architect")]);
-//! let open = Command::Open(Box::new(Open { spec, known_roles }));
+//! let open = Command::Open(Box::new(Open { spec, known_roles, key: None }));
 //! let now = Timestamp::from_millis(5);
 //!
 //! let opened = Roundtable::open(RoundtableId::from_bits(1), &open, now).unwrap();
@@ -72,7 +72,7 @@ pub use apply::BadEvent;
 pub use artifact::{
     Agreement, Amendment, AmendmentKind, Artifact, ArtifactChange, ArtifactEnd, NewArtifact, Version,
 };
-pub use command::{Command, Open, Reply, Start};
+pub use command::{Command, Open, Reply, Start, open_key};
 pub use coverage::{Coverage, Covered};
 pub use decide::{Decided, FACILITATOR_LOSSES_MAX};
 pub use escalation::{Escalation, EscalationWish, Stand};

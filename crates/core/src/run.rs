@@ -29,9 +29,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use apply::BadEvent;
-pub use command::create_key;
-pub(crate) use command::successor_key;
 pub use command::{Command, ContractReport, Create, Known, Reply, RequestContract, Survey, TurnEnd};
+pub use command::{create_key, successor_key};
 pub use decide::Decided;
 pub use event::{
     ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, TurnReason, Usage,

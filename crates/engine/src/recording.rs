@@ -235,6 +235,12 @@ impl Recording {
         self.turns.get(number.checked_sub(1)?)
     }
 
+    /// The number of the turn that begins this conversation, counted from 1.
+    pub(crate) fn conversation(&self, number: usize) -> Option<usize> {
+        let firsts = self.turns.iter().enumerate().filter(|(_, turn)| turn.is_first);
+        firsts.map(|(index, _)| index + 1).nth(number.checked_sub(1)?)
+    }
+
     /// The number of the turn that begins the conversation with this prompt, else of the first there is: prompts name
     /// folders and dates, and are seldom the same again.
     pub(crate) fn first(&self, prompt_sha256: &str) -> Option<usize> {

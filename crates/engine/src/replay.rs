@@ -32,32 +32,52 @@ named! {
 pub struct ReplayEngine {
     recording: Arc<Recording>,
     pace: Pace,
+    /// Which of its conversations a new one is, counted from 1; none for the one that began with the same prompt.
+    conversation: Option<usize>,
 }
 
 impl ReplayEngine {
     /// Plays a recording in a file, which is read here and not looked at again.
     pub fn open(path: &Path, pace: Pace) -> Result<Self, RecordingError> {
-        Ok(Self { recording: Arc::new(Recording::read(path)?), pace })
+        Ok(Self { recording: Arc::new(Recording::read(path)?), pace, conversation: None })
     }
 
     /// Plays a recording that is not in a file, but built in; `name` stands for the file in messages.
     pub fn new(name: &str, text: &str, pace: Pace) -> Result<Self, RecordingError> {
-        Ok(Self { recording: Arc::new(Recording::parse(Path::new(name), text)?), pace })
+        let recording = Arc::new(Recording::parse(Path::new(name), text)?);
+        Ok(Self { recording, pace, conversation: None })
     }
 
     /// Plays the same recording at this pace.
     #[must_use]
     pub fn at_pace(&self, pace: Pace) -> Self {
-        Self { recording: self.recording.clone(), pace }
+        Self { pace, ..self.clone() }
+    }
+
+    /// Begins with this conversation of the recording, counted from 1, whatever it is asked.
+    #[must_use]
+    pub fn with_conversation(&self, number: usize) -> Self {
+        Self { conversation: Some(number), ..self.clone() }
+    }
+
+    /// The number of the turn that a new conversation begins with.
+    fn first(&self, turn: &Turn) -> Option<usize> {
+        match self.conversation {
+            Some(number) => self.recording.conversation(number),
+            None => self.recording.first(&prompt_sha256(&turn.prompt)),
+        }
     }
 
     /// The number of the turn to play, and the turn.
     fn choose(&self, turn: &Turn) -> Result<(usize, &Recorded), RunError> {
         let path = self.recording.path.display();
         let number = match &turn.handle {
-            None => self.recording.first(&prompt_sha256(&turn.prompt)).ok_or_else(|| RunError {
+            None => self.first(turn).ok_or_else(|| RunError {
                 code: ErrorCode::EngineProtocolError,
-                message: format!("the recording {path} has no turn in it"),
+                message: match self.conversation {
+                    Some(number) => format!("the recording {path} has no conversation {number} in it"),
+                    None => format!("the recording {path} has no turn in it"),
+                },
             })?,
             Some(handle) => next_turn(handle).ok_or_else(|| RunError {
                 code: ErrorCode::SessionResumeFailed,

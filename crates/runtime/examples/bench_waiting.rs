@@ -128,7 +128,8 @@ fn reply(data: &Path) {
             key: None,
             edited_id: ExecutionId::from_bits(0),
         };
-        runtime.ask(open[0].run_id, Ask::Reply(reply)).await.expect("the question is open");
+        let run_id = open[0].stream.run().expect("only runs ask here");
+        runtime.ask(run_id, Ask::Reply(reply)).await.expect("the question is open");
         println!("{:.1?} after the start, {} MB of memory", started.elapsed(), memory_kb() / 1000);
         let mut head = 0;
         // Over when nothing more is written for a while.

@@ -69,6 +69,8 @@ const SETTING_PREFIXES: &[&str] =
 pub struct Config {
     /// Folders whose skills can be named. By default none.
     pub skills: Vec<PathBuf>,
+    /// Folders with roles for roundtables, besides those that are built in. By default none.
+    pub roles: Vec<PathBuf>,
     /// How much runs at the same time.
     pub slots: Slots,
     /// Engines that are configured. [`engine`](Self::engine) knows more.
@@ -153,11 +155,15 @@ impl Config {
     }
 
     fn from(root: &Reader<'_>) -> Self {
-        let skills = root.strings("skills").map_or_else(Vec::new, |found| found.value);
+        let folders = |key| {
+            let named = root.strings(key).map_or_else(Vec::new, |found| found.value);
+            named.iter().map(|folder| root.document.path(folder)).collect()
+        };
         let engines = read_all(root, "engines", engine::read);
         let names = root.names("engines");
         let config = Self {
-            skills: skills.iter().map(|folder| root.document.path(folder)).collect(),
+            skills: folders("skills"),
+            roles: folders("roles"),
             slots: slots(&root.table("slots"), &names),
             engines,
             tools: read_all(root, "tools", tool::read),

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use adjourn_core::{
-    Command, Continued, Create, FieldError, Refusal, ReplyKey, Run, RunId, RunSpec, canonical, create_key,
+    Command, Continued, Create, FieldError, Refusal, ReplyKey, ResumesBy, Run, RunId, RunSpec, canonical,
+    create_key,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::desk::{Asked, Desk};
 use crate::folder;
 use crate::kernel::Denied;
 use crate::request::{Checked, RunRequest, SkillRef, Surroundings, pointer};
+use crate::roundtable::Part;
 use crate::service::{Created, Service, ServiceError, sha256};
 use crate::shelf::Shelved;
 use crate::skill;
@@ -40,10 +42,22 @@ impl Service {
         record: Option<PathBuf>,
     ) -> Result<Created, ServiceError> {
         let prepared = self.off_thread(move |service| service.prepare(request, key, record)).await?;
-        let Draft { run_id, create, notice } = match prepared {
-            Prepared::Before(run) => return Ok(Created { run, notice: None }),
-            Prepared::New(draft) => *draft,
-        };
+        match prepared {
+            Prepared::Before(run) => Ok(Created { run, notice: None }),
+            Prepared::New(draft) => self.commit(*draft).await,
+        }
+    }
+
+    /// Creates a run that plays a role at a roundtable, under the id that it was announced with.
+    pub(crate) async fn create_part(&self, request: RunRequest, part: Part) -> Result<(), ServiceError> {
+        let prepared = self.off_thread(move |service| {
+            service.make(part.run_id, request, None, part.record.clone(), Some(part))
+        });
+        let draft = prepared.await?;
+        self.commit(draft).await.map(drop)
+    }
+
+    async fn commit(&self, Draft { run_id, create, notice }: Draft) -> Result<Created, ServiceError> {
         match self.runtime().ask(run_id, Command::Create(create)).await {
             Ok(accepted) if accepted.run.id() == run_id => Ok(Created { run: accepted.run, notice }),
             other => {
@@ -83,8 +97,20 @@ impl Service {
         if let Some(run) = key.as_ref().map(|key| self.created_before(key)).transpose()?.flatten() {
             return Ok(Prepared::Before(Arc::new(run)));
         }
-        let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
         let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
+        self.make(run_id, request, key, record, None).map(Box::new).map(Prepared::New)
+    }
+
+    /// Makes a run ready under this id.
+    fn make(
+        &self,
+        run_id: RunId,
+        request: RunRequest,
+        key: Option<ReplyKey>,
+        record: Option<PathBuf>,
+        part: Option<Part>,
+    ) -> Result<Draft, ServiceError> {
+        let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
         let place = match (&request.workspace, &earlier) {
             (Some(folder), _) => Place::User(folder.clone()),
             // One that had no folder left nothing there to go on with.
@@ -97,7 +123,8 @@ impl Service {
         // Whoever answers the run later may work in another folder.
         let record = record.map(std::path::absolute).transpose();
         let record = record.map_err(|error| invalid("/record", error.to_string()))?;
-        let asked = self.mask(&mut spec, record)?;
+        spec.roundtable = part.as_ref().map(|part| part.roundtable);
+        let asked = self.mask(&mut spec, record, part.map(|part| part.output_schema))?;
         if let Some(file) = &asked.record {
             let engine = self.desk().engine(&spec.engine).map_err(|problem| invalid("/engine", problem))?;
             self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
@@ -110,7 +137,7 @@ impl Service {
             }
             shelved => self.make_folder(run_id, shelved, &uploads, place, &asked)?,
         }
-        Ok(Prepared::New(Box::new(Draft { run_id, create: Create { spec, key }, notice })))
+        Ok(Draft { run_id, create: Create { spec, key }, notice })
     }
 
     /// Makes the folder of a run, with all that its first turn needs.
@@ -140,7 +167,9 @@ impl Service {
     fn created_before(&self, key: &ReplyKey) -> Result<Option<Run>, ServiceError> {
         match self.store().holder(&create_key(&key.key))? {
             None => Ok(None),
-            Some(holder) if holder.digest.as_ref() == Some(&key.digest) => self.run(holder.run_id).map(Some),
+            Some(holder) if holder.digest.as_ref() == Some(&key.digest) => {
+                holder.stream.run().map(|earlier| self.run(earlier)).transpose()
+            }
             Some(_) => Err(Denied::Refused(Refusal::KeyReused { key: key.key.clone() }).into()),
         }
     }
@@ -161,12 +190,18 @@ impl Service {
     }
 
     /// What was asked for as it was asked; what is left in `spec` can be written down.
-    fn mask(&self, spec: &mut RunSpec, record: Option<PathBuf>) -> Result<Asked, ServiceError> {
+    fn mask(
+        &self,
+        spec: &mut RunSpec,
+        record: Option<PathBuf>,
+        output: Option<Value>,
+    ) -> Result<Asked, ServiceError> {
         let asked = Asked {
             prompt: spec.prompt.take(),
             input: spec.input.take(),
             parameter: spec.parameter.take(),
             record,
+            output,
         };
         let masker = self.desk().masker(&asked).map_err(ServiceError::Internal)?;
         spec.prompt = asked.prompt.as_ref().map(|prompt| masker.text(prompt).into_owned());
@@ -224,10 +259,15 @@ fn continued(earlier: &Run, engine: &str) -> Result<Continued, ServiceError> {
     if earlier.spec().engine != engine {
         return Err(not(format!("it ran on `{}`, and its conversation is there", earlier.spec().engine)));
     }
-    let Some(handle) = earlier.handle() else {
-        return Err(not("its agent left no handle to go on by".to_owned()));
-    };
-    Ok(Continued { run_id: earlier.id(), root: earlier.root(), handle: Some(handle.to_owned()) })
+    let handle = earlier.handle().map(str::to_owned);
+    match earlier.spec().resumes_by {
+        ResumesBy::Handle if handle.is_none() => {
+            return Err(not("its agent left no handle to go on by".to_owned()));
+        }
+        // Its conversation is in its journal.
+        ResumesBy::Journal | ResumesBy::Handle => {}
+    }
+    Ok(Continued { run_id: earlier.id(), root: earlier.root(), handle })
 }
 
 fn invalid(path: impl Into<String>, message: impl Into<String>) -> ServiceError {

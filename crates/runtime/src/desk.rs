@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use adjourn_core::roundtable::Role;
 use adjourn_core::{
-    ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, RunSpec, Subject, Survey, TurnReason,
+    ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, RunSpec, Schema, Subject, Survey, TurnReason,
 };
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
@@ -20,6 +21,7 @@ use crate::brief::{Brief, Briefs, OutputContract};
 use crate::config::{Config, EngineConfig, How};
 use crate::contracts::{Contracts, Toolset};
 use crate::prompt::{self, Answered, First, News, Settled, SkillText};
+use crate::roundtable;
 use crate::shelf::{Shelf, Shelved};
 use crate::skill::Skill;
 use crate::workspace::{SKILL_FOLDER, Workspace, WorkspaceError, Workspaces};
@@ -33,13 +35,16 @@ pub(crate) struct Asked {
     /// The file that its turns are recorded into, for whoever answers the run later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<PathBuf>,
+    /// What it has to print, where no skill says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<Value>,
 }
 
 impl Asked {
     /// What was asked for by a run of which the journal has all, as nothing in it had to be masked.
     fn as_written(spec: &RunSpec) -> Self {
         let RunSpec { prompt, input, parameter, .. } = spec.clone();
-        Self { prompt, input, parameter, record: None }
+        Self { prompt, input, parameter, record: None, output: None }
     }
 }
 
@@ -55,6 +60,8 @@ pub struct Desk {
     shelf: Shelf,
     /// Runs whose turns are recorded.
     recorded: Mutex<HashMap<RunId, Arc<Recorder>>>,
+    /// Where the runs of roundtables are recorded, if they are.
+    roundtable_tapes: OnceLock<PathBuf>,
 }
 
 impl Desk {
@@ -75,7 +82,19 @@ impl Desk {
             engines: Mutex::default(),
             shelf: Shelf::default(),
             recorded: Mutex::default(),
+            roundtable_tapes: OnceLock::new(),
         }
+    }
+
+    /// Records the runs of roundtables that are created from now on, until this process ends: one file in `folder` for each
+    /// role. The first folder counts.
+    pub fn record_roundtables(&self, folder: PathBuf) {
+        let _ = self.roundtable_tapes.set(folder);
+    }
+
+    /// The file that a role is recorded into.
+    pub(crate) fn roundtable_tape(&self, role: &Role) -> Option<PathBuf> {
+        Some(self.roundtable_tapes.get()?.join(format!("{role}.jsonl")))
     }
 
     /// The configuration.
@@ -162,6 +181,9 @@ impl Desk {
     fn engine_of(&self, run: &Run, shelved: Option<&Shelved>) -> Result<Arc<dyn Engine>, String> {
         let name = &run.spec().engine;
         let played = match self.config.engine(name).map(|config| config.how) {
+            Some(How::Replay { recording: None, pace }) if run.spec().roundtable.is_some() => {
+                Some(roundtable::play(&run.spec().labels, pace))
+            }
             Some(How::Replay { recording: None, pace }) => shelved.and_then(|shelved| shelved.replay(pace)),
             _ => None,
         };
@@ -257,7 +279,10 @@ impl Desk {
             input: &asked.input,
             parameter: &asked.parameter,
             files: &files,
-            output_schema: skill.and_then(|skill| skill.output.as_ref()).map(|output| &output.document),
+            output_schema: skill
+                .and_then(|skill| skill.output.as_ref())
+                .map(|output| &output.document)
+                .or(asked.output.as_ref()),
             mode: run.spec().execution_mode,
         })
     }
@@ -291,14 +316,16 @@ impl Briefs for Desk {
         };
         let masker = self.masker(&asked).map_err(internal)?;
         let prompt = self.words(run, &workspace, skill, &asked);
-        let output = skill.and_then(|skill| skill.output.clone()).map(|output| {
-            Arc::new(OutputContract {
+        let output = match skill.and_then(|skill| skill.output.clone()) {
+            Some(output) => Some(OutputContract {
                 files: output.files().into_iter().map(str::to_owned).collect(),
                 schema: output.schema,
                 document: output.document,
                 workspace: workspace.clone(),
-            })
-        });
+            }),
+            None => asked.output.clone().map(|document| bare_contract(document, &workspace)).transpose()?,
+        };
+        let output = output.map(Arc::new);
         let opening = match engine.resumes_by() {
             ResumesBy::Journal => self.first_words(run, &workspace, skill, &asked),
             ResumesBy::Handle => String::new(),
@@ -345,6 +372,12 @@ impl Briefs for Desk {
         };
         Survey { engine: engine.is_ok(), workspace: workspace.is_ok(), handle }
     }
+}
+
+/// What a run without a skill has to print.
+fn bare_contract(document: Value, workspace: &Workspace) -> Result<OutputContract, RunError> {
+    let schema = Schema::compile(&document).map_err(|error| internal(error.to_string()))?;
+    Ok(OutputContract { schema, document, files: Vec::new(), workspace: workspace.clone() })
 }
 
 fn internal(message: impl Into<String>) -> RunError {

@@ -155,6 +155,9 @@ impl Hands for Driver {
         }
     }
 
+    /// A driver gives turns to engines, and knows nothing of roundtables.
+    fn see_to(&self, _: adjourn_core::RoundtableId) {}
+
     fn survey(&self, run: Arc<Run>) {
         let inner = self.0.clone();
         self.0.tasks.spawn(async move {

@@ -350,8 +350,10 @@ impl<T> Kernel<T> {
                     turn: accepted.run.turn(),
                     cause: StopCause::Ending,
                 }),
+                Event::StatusChanged { .. } => {
+                    self.effects.extend(accepted.run.spec().roundtable.map(Effect::SeeTo));
+                }
                 Event::Created(_)
-                | Event::StatusChanged { .. }
                 | Event::Observed(_)
                 | Event::RepairStarted { .. }
                 | Event::Warned(_)

@@ -28,6 +28,7 @@ mod options;
 pub mod prompt;
 mod reader;
 pub mod request;
+pub mod roundtable;
 mod runtime;
 mod service;
 

@@ -318,12 +318,12 @@ fn consequences(settled: &[Settled]) -> String {
 }
 
 /// JSON between fences. In a string, a fence cannot begin a line, so data never ends it.
-fn fenced(value: &Value) -> String {
+pub(crate) fn fenced(value: &Value) -> String {
     format!("```json\n{value:#}\n```")
 }
 
 /// Words of others, set apart from ours.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 

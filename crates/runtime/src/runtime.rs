@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use adjourn_core::{Command, Item, Run, RunId, Survey, Timestamp, Wanted};
-use adjourn_store::{Error, Inputs, Outcome, Request, Steps, Store, Threads, WeakInputs};
+use adjourn_core::{Command, Item, RoundtableId, Run, RunId, Survey, Timestamp, Wanted, roundtable};
+use adjourn_store::{
+    Error, Inputs, Outcome, Request, Steps, Store, TableAnswer, TableDecider, TableDenied, TableRequest,
+    Threads, WeakInputs,
+};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::kernel::{Answer, Denied, Effect, Kernel, SlotUse, Slots, StopCause};
@@ -46,12 +49,17 @@ pub trait Hands: Send + 'static {
 
     /// Looks at what a restart left of a run's surroundings, and [says](Runtime::surveyed) so.
     fn survey(&self, run: Arc<Run>);
+
+    /// Does what a roundtable needs to go on.
+    fn see_to(&self, roundtable: RoundtableId);
 }
 
 type Ticket = oneshot::Sender<Answer>;
+type TableTicket = oneshot::Sender<TableAnswer>;
 
 enum Input {
     Ask(Box<Request<Ticket>>),
+    AskTable(Box<TableRequest<TableTicket>>),
     Surveyed(RunId, Survey),
     Drain(oneshot::Sender<()>),
     Slots(oneshot::Sender<SlotUse>),
@@ -91,7 +99,16 @@ impl Runtime {
         };
         let (inputs, threads) = Threads::start(store.clone(), {
             let (clock, stats) = (clock.clone(), stats.clone());
-            |inputs| Shell { kernel, clock, hands: hands(weak(inputs)), drains: Vec::new(), stats }
+            let tables = TableDecider::new(store.clone());
+            |inputs| Shell {
+                kernel,
+                tables,
+                in_flight: None,
+                clock,
+                hands: hands(weak(inputs)),
+                drains: Vec::new(),
+                stats,
+            }
         })?;
         Ok((Self { inputs, store, clock, under_way, draining, stats }, threads))
     }
@@ -133,6 +150,18 @@ impl Runtime {
             return Err(Denied::stopped());
         }
         answer.await.map_err(|_| Denied::stopped())?
+    }
+
+    /// Has a command to a roundtable decided and made durable, or says why not.
+    pub async fn ask_table(&self, id: RoundtableId, command: roundtable::Command) -> TableAnswer {
+        let stopped = || TableDenied::Failed(Arc::new(Denied::nobody()));
+        let _under_way = self.under_way.acquire().await.map_err(|_| stopped())?;
+        let (ticket, answer) = oneshot::channel();
+        let request = TableRequest { id, command, at: self.clock.now(), ticket };
+        if !self.inputs.send(Input::AskTable(Box::new(request))) {
+            return Err(stopped());
+        }
+        answer.await.map_err(|_| stopped())?
     }
 
     /// Whether no turn begins any more.
@@ -189,6 +218,11 @@ impl WeakRuntime {
         Some(Runtime { inputs, store, clock, under_way, draining, stats })
     }
 
+    /// The store, for reading.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
     /// Where it is noted how long things took.
     pub fn stats(&self) -> &Stats {
         &self.stats
@@ -198,6 +232,9 @@ impl WeakRuntime {
 /// The kernel, with a clock and hands.
 struct Shell<H> {
     kernel: Kernel<Ticket>,
+    tables: TableDecider<TableTicket>,
+    /// How many items of the batch that is being committed are the kernel's. The others are of roundtables.
+    in_flight: Option<usize>,
     clock: Arc<dyn Clock>,
     hands: H,
     /// Who waits until nothing is about to begin.
@@ -211,6 +248,7 @@ impl<H: Hands> Steps for Shell<H> {
     fn take(&mut self, input: Input) {
         match input {
             Input::Ask(request) => self.kernel.ask(*request),
+            Input::AskTable(request) => self.tables.offer(*request),
             Input::Surveyed(run_id, survey) => self.kernel.surveyed(run_id, survey),
             Input::Drain(done) => {
                 self.kernel.drain();
@@ -231,11 +269,40 @@ impl<H: Hands> Steps for Shell<H> {
     }
 
     fn submit(&mut self) -> Option<Arc<[Item]>> {
-        self.kernel.submit()
+        if self.in_flight.is_some() {
+            return None;
+        }
+        let (runs, tables) = (self.kernel.submit(), self.tables.submit());
+        let items = match (runs, tables) {
+            (runs, tables) if tables.is_empty() => {
+                self.in_flight = runs.as_ref().map(|runs| runs.len());
+                return runs;
+            }
+            (None, tables) => {
+                self.in_flight = Some(0);
+                tables.into()
+            }
+            (Some(runs), tables) => {
+                self.in_flight = Some(runs.len());
+                runs.iter().cloned().chain(tables).collect()
+            }
+        };
+        Some(items)
     }
 
     fn settle(&mut self, outcome: Result<Vec<Outcome>, Error>) {
-        self.kernel.settle(outcome);
+        let Some(runs) = self.in_flight.take() else { return };
+        match outcome {
+            Ok(mut outcomes) => {
+                let tables = outcomes.split_off(runs);
+                self.tables.settle(Ok(&tables));
+                self.settle_runs(runs, Ok(outcomes));
+            }
+            Err(error) => {
+                self.tables.settle(Err(&Arc::new(error.clone())));
+                self.settle_runs(runs, Err(error));
+            }
+        }
     }
 
     fn tell(&mut self) {
@@ -251,7 +318,16 @@ impl<H: Hands> Steps for Shell<H> {
                 }
                 Effect::StopTurn { run_id, turn, cause } => self.hands.stop_turn(run_id, turn, cause),
                 Effect::Survey(run) => self.hands.survey(run),
+                Effect::SeeTo(roundtable) => self.hands.see_to(roundtable),
             }
+        }
+        for (ticket, answer) in self.tables.take_answers() {
+            if let Ok(accepted) = &answer
+                && !accepted.events.is_empty()
+            {
+                self.hands.see_to(accepted.table.id());
+            }
+            let _ = ticket.send(answer);
         }
         if !self.is_busy() {
             for done in self.drains.drain(..) {
@@ -267,6 +343,15 @@ impl<H: Hands> Steps for Shell<H> {
     }
 
     fn is_busy(&self) -> bool {
-        self.kernel.is_committing() || self.kernel.open_len() > 0
+        self.kernel.is_committing() || self.kernel.open_len() > 0 || self.tables.is_busy()
+    }
+}
+
+impl<H> Shell<H> {
+    /// Tells the kernel what became of its items, if it had any in the batch.
+    fn settle_runs(&mut self, items: usize, outcome: Result<Vec<Outcome>, Error>) {
+        if items > 0 {
+            self.kernel.settle(outcome);
+        }
     }
 }

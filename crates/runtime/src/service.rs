@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use adjourn_core::{
-    Action, By, Command, ExecutionId, FieldError, InteractionId, Reply, ReplyKey, Run, RunId, RunRow,
-    canonical,
+    Action, By, Command, ExecutionId, FieldError, InteractionId, Reply, ReplyKey, RoundtableId, Run, RunId,
+    RunRow, canonical, roundtable,
 };
 use adjourn_engine::secrets::MASK;
 use adjourn_engine::supervisor::Supervisor;
@@ -22,10 +22,11 @@ pub use contracts::Settle;
 use crate::config::Config;
 use crate::desk::{Asked, Desk};
 use crate::driver::Driver;
-use crate::kernel::{Denied, Slots};
+use crate::kernel::{Denied, Slots, StopCause};
 use crate::reader;
 use crate::request::{RunRequest, SkillRef};
-use crate::runtime::{Clock, Runtime, SystemClock};
+use crate::roundtable::{Bell, bell, keep};
+use crate::runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
 use crate::workspace::{WorkspaceError, Workspaces};
 
 /// What was asked for and cannot be had.
@@ -52,6 +53,12 @@ pub enum ServiceError {
         /// Why, and what to do instead.
         problem: String,
     },
+    /// There is no such roundtable.
+    #[error("there is no roundtable {0}")]
+    UnknownRoundtable(RoundtableId),
+    /// The rules of roundtables do not allow it.
+    #[error(transparent)]
+    Roundtable(roundtable::Refusal),
     /// The run that should be continued has not ended, or left nothing to go on from.
     #[error("{run} cannot be continued: {problem}")]
     NotContinuable {
@@ -138,14 +145,23 @@ impl Service {
             .collect();
         let desk = Arc::new(Desk::new(config, variables, workspaces, supervisor));
         let mut hands = None;
+        let (bell, listener) = bell();
         let (runtime, threads) = Runtime::start(store, slots, wanted, clock, |weak| {
             let driver = Driver::new(weak, desk.clone(), tokio::runtime::Handle::current());
             hands = Some(driver.clone());
-            driver
+            Crew { driver, bell }
         })?;
         let driver = hands.expect("the runtime was started with its hands");
         let committed = threads.committed();
-        Ok((Self { runtime, driver, desk, committed }, threads))
+        let service = Self { runtime, driver, desk, committed };
+        tokio::spawn(keep(service.downgrade(), listener));
+        Ok((service, threads))
+    }
+
+    /// A handle that does not keep the work going.
+    pub(crate) fn downgrade(&self) -> WeakService {
+        let Self { runtime, driver, desk, committed } = self.clone();
+        WeakService { runtime: runtime.downgrade(), driver, desk, committed }
     }
 
     /// Opens `data_dir` for reading, whoever owns it: nothing is driven, and every command is denied. Has to be called
@@ -238,6 +254,52 @@ impl Service {
     /// Skills, folders and engines.
     pub fn desk(&self) -> &Arc<Desk> {
         &self.desk
+    }
+}
+
+/// A data directory at work, as long as somebody else keeps it going.
+pub(crate) struct WeakService {
+    runtime: WeakRuntime,
+    driver: Driver,
+    desk: Arc<Desk>,
+    committed: Arc<Committed>,
+}
+
+impl WeakService {
+    /// The service, unless it has ended.
+    pub(crate) fn upgrade(&self) -> Option<Service> {
+        let runtime = self.runtime.upgrade()?;
+        let (driver, desk, committed) = (self.driver.clone(), self.desk.clone(), self.committed.clone());
+        Some(Service { runtime, driver, desk, committed })
+    }
+
+    /// The journal, for reading.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        self.runtime.store()
+    }
+}
+
+/// The hands of a service: turns are driven, and roundtables seen to.
+struct Crew {
+    driver: Driver,
+    bell: Bell,
+}
+
+impl Hands for Crew {
+    fn start_turn(&self, run: Arc<Run>) {
+        self.driver.start_turn(run);
+    }
+
+    fn stop_turn(&self, run_id: RunId, turn: u32, cause: StopCause) {
+        self.driver.stop_turn(run_id, turn, cause);
+    }
+
+    fn survey(&self, run: Arc<Run>) {
+        self.driver.survey(run);
+    }
+
+    fn see_to(&self, roundtable: RoundtableId) {
+        self.bell.ring(roundtable);
     }
 }
 

@@ -26,7 +26,7 @@ pub use problem::{Problem, SkillProblems};
 pub use schemas::{SkillSchema, Source};
 pub use template::{Template, TemplateError};
 
-use front_matter::FrontMatter;
+pub(crate) use front_matter::FrontMatter;
 use manifest::Manifest;
 use problem::Problems;
 

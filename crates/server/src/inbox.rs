@@ -1,6 +1,8 @@
 //! Everything that waits for a person.
 
-use adjourn_core::{InteractionId, InteractionView, OpenInteraction, RunId, Timestamp};
+use adjourn_core::{
+    InteractionId, InteractionView, OpenInteraction, RoundtableId, RunId, StreamId, Timestamp,
+};
 use adjourn_runtime::Service;
 use adjourn_store::OpenCursor;
 use axum::Json;
@@ -64,10 +66,11 @@ pub(crate) async fn list(
 
 /// The question as its run knows it; none where it was answered meanwhile.
 fn waiting(service: &Service, open: &OpenInteraction) -> Option<Waiting> {
-    let run = service.run(open.run_id).ok()?;
+    let run_id = open.stream.run()?;
+    let run = service.run(run_id).ok()?;
     let interaction = run.interaction(open.interaction_id).filter(|interaction| interaction.is_open())?;
     Some(Waiting {
-        run_id: open.run_id,
+        run_id,
         skill: run.spec().skill.clone(),
         engine: run.spec().engine.clone(),
         interaction: InteractionView::of(&run, interaction),
@@ -75,18 +78,24 @@ fn waiting(service: &Service, open: &OpenInteraction) -> Option<Waiting> {
 }
 
 pub(crate) fn write_cursor(cursor: OpenCursor) -> String {
-    format!("{}.{}.{}", cursor.created_at.millis(), cursor.run_id, cursor.interaction_id)
+    format!("{}.{}.{}", cursor.created_at.millis(), cursor.stream, cursor.interaction_id)
 }
 
 pub(crate) fn read_cursor(text: &str) -> Result<OpenCursor, Problem> {
     parse(text).ok_or_else(bad_cursor)
 }
 
+/// A run or a roundtable, by its id.
+fn stream(text: &str) -> Option<StreamId> {
+    let run = text.parse::<RunId>().ok().map(StreamId::Run);
+    run.or_else(|| text.parse::<RoundtableId>().ok().map(StreamId::Roundtable))
+}
+
 fn parse(text: &str) -> Option<OpenCursor> {
     let mut parts = text.split('.');
     let cursor = OpenCursor {
         created_at: Timestamp::from_millis(parts.next()?.parse().ok()?),
-        run_id: parts.next()?.parse().ok()?,
+        stream: stream(parts.next()?)?,
         interaction_id: InteractionId(parts.next()?.parse().ok()?),
     };
     parts.next().is_none().then_some(cursor)

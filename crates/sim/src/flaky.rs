@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
-    StreamId,
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
+    RunId, RunRow, RunStatus, StreamId,
 };
-use adjourn_store::{After, Error, OpenCursor, Outcome, Pending, RunFilter, Settled, Store};
+use adjourn_store::{
+    After, Error, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store,
+};
 use tokio::sync::watch;
 
 use crate::bug::Bug;
@@ -98,6 +100,16 @@ impl Store for FlakyStore {
     fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
         self.check()?;
         self.inner.run_counts()
+    }
+
+    fn roundtable(&self, id: RoundtableId) -> Result<Option<RoundtableRow>, Error> {
+        self.check()?;
+        self.inner.roundtable(id)
+    }
+
+    fn roundtables(&self, filter: &RoundtableFilter, limit: usize) -> Result<Vec<RoundtableRow>, Error> {
+        self.check()?;
+        self.inner.roundtables(filter, limit)
     }
 
     fn open_interactions(

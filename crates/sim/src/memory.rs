@@ -10,10 +10,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
-    StreamId,
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
+    RunId, RunRow, RunStatus, StreamId,
 };
-use adjourn_store::{After, Error, OpenCursor, Outcome, Pending, RunFilter, Settled, Store};
+use adjourn_store::{
+    After, Error, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store,
+};
 use tokio::sync::watch;
 
 use self::tables::Tables;
@@ -162,6 +164,14 @@ impl Store for MemoryStore {
 
     fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
         Ok(self.inside().tables.run_counts())
+    }
+
+    fn roundtable(&self, id: RoundtableId) -> Result<Option<RoundtableRow>, Error> {
+        Ok(self.inside().tables.roundtable(id))
+    }
+
+    fn roundtables(&self, filter: &RoundtableFilter, limit: usize) -> Result<Vec<RoundtableRow>, Error> {
+        Ok(self.inside().tables.roundtables(filter, limit))
     }
 
     fn open_interactions(

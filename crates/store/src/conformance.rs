@@ -17,6 +17,7 @@ pub mod notices;
 mod random;
 pub mod reads;
 pub mod removal;
+pub mod roundtables;
 pub mod rows;
 pub mod watches;
 
@@ -77,6 +78,10 @@ macro_rules! store_conformance {
             removal::a_run_that_ended_is_removed_with_everything_that_is_only_its_own,
             removal::a_run_that_is_still_needed_is_not_removed,
             removal::positions_never_go_back_when_the_newest_entry_is_removed,
+            roundtables::a_row_follows_its_roundtable,
+            roundtables::roundtables_are_listed_newest_first_by_status_and_paged,
+            roundtables::questions_of_runs_and_roundtables_are_one_list,
+            roundtables::a_roundtable_holds_keys_like_a_run,
             rows::a_run_is_listed_by_every_filter_from_every_cursor,
             rows::a_list_is_one_moment_while_its_runs_change,
             rows::a_row_follows_its_run,
@@ -113,6 +118,7 @@ mod tests {
             ("notices", include_str!("conformance/notices.rs")),
             ("reads", include_str!("conformance/reads.rs")),
             ("removal", include_str!("conformance/removal.rs")),
+            ("roundtables", include_str!("conformance/roundtables.rs")),
             ("rows", include_str!("conformance/rows.rs")),
             ("watches", include_str!("conformance/watches.rs")),
         ];

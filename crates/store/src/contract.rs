@@ -1,8 +1,9 @@
 //! What a store promises.
 
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, Notice, NoticeId,
-    OpenInteraction, RunId, RunRow, RunStatus, StreamId, Timestamp,
+    OpenInteraction, RoundtableId, RoundtableRow, RunId, RunRow, RunStatus, StreamId, Timestamp,
 };
 use tokio::sync::watch;
 
@@ -28,7 +29,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Panics
     ///
-    /// If an item has no events, or the row of another run than its stream's: a mistake of the caller. Nothing of the
+    /// If an item has no events, or the row of another run or roundtable than its stream's: a mistake of the caller. Nothing of the
     /// batch is there then, and the store goes on working.
     fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error>;
 
@@ -57,6 +58,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// How many runs there are with each status, also those that none has. Walks an index: about 100 ms for a million.
     fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error>;
+
+    /// The row of a roundtable.
+    fn roundtable(&self, id: RoundtableId) -> Result<Option<RoundtableRow>, Error>;
+
+    /// Up to `limit` roundtables that match, the newest first.
+    fn roundtables(&self, filter: &RoundtableFilter, limit: usize) -> Result<Vec<RoundtableRow>, Error>;
 
     /// Up to `limit` questions that wait, the oldest first, after the one given.
     fn open_interactions(
@@ -167,8 +174,8 @@ impl After {
 pub struct OpenCursor {
     /// When it was asked.
     pub created_at: Timestamp,
-    /// Its run.
-    pub run_id: RunId,
+    /// Who asked.
+    pub stream: StreamId,
     /// Its number.
     pub interaction_id: InteractionId,
 }
@@ -176,7 +183,7 @@ pub struct OpenCursor {
 impl OpenCursor {
     /// After `open`.
     pub fn after(open: &OpenInteraction) -> Self {
-        Self { created_at: open.created_at, run_id: open.run_id, interaction_id: open.interaction_id }
+        Self { created_at: open.created_at, stream: open.stream, interaction_id: open.interaction_id }
     }
 }
 
@@ -191,4 +198,13 @@ pub struct RunFilter {
     pub label: Option<(String, String)>,
     /// Created before this one: the last of the page before.
     pub before: Option<RunId>,
+}
+
+/// Which roundtables to list. Each condition that is set must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RoundtableFilter {
+    /// With this status.
+    pub status: Option<RoundtableStatus>,
+    /// Opened before this one: the last of the page before.
+    pub before: Option<RoundtableId>,
 }

@@ -14,13 +14,17 @@ mod feed;
 mod journal;
 mod lock;
 mod sqlite;
+mod tables;
 mod tally;
 mod threads;
 
-pub use contract::{After, Conflict, OpenCursor, Outcome, Pending, RunFilter, Settled, Store};
+pub use contract::{
+    After, Conflict, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store,
+};
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
 pub use sqlite::SqliteStore;
+pub use tables::{TableAccepted, TableAnswer, TableDecider, TableDenied, TableRequest, load_roundtable};
 pub use tally::{Tallied, Tally};
 pub use threads::{Committed, Inputs, Steps, Threads, WeakInputs};

@@ -7,6 +7,7 @@ mod problem;
 mod read;
 mod readers;
 mod remove;
+mod roundtables;
 mod runs;
 mod sql;
 mod write;
@@ -15,14 +16,16 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RunId, RunRow, RunStatus,
-    StreamId,
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
+    RunId, RunRow, RunStatus, StreamId,
 };
 use tokio::sync::watch;
 
 use crate::feed::Feed;
 use crate::lock::Lock;
-use crate::{After, Error, OpenCursor, Outcome, Pending, RunFilter, Settled, Store, directory};
+use crate::{
+    After, Error, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store, directory,
+};
 
 use readers::Readers;
 use write::Writer;
@@ -149,6 +152,14 @@ impl Store for SqliteStore {
 
     fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
         runs::counts(&*self.readers.lend()?)
+    }
+
+    fn roundtable(&self, id: RoundtableId) -> Result<Option<RoundtableRow>, Error> {
+        roundtables::one(&*self.readers.lend()?, id)
+    }
+
+    fn roundtables(&self, filter: &RoundtableFilter, limit: usize) -> Result<Vec<RoundtableRow>, Error> {
+        roundtables::list(&*self.readers.lend()?, filter, limit)
     }
 
     fn open_interactions(

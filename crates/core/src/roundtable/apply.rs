@@ -104,9 +104,13 @@ impl Roundtable {
                 }
                 self.current = Some(Round::opened(*number, phase, speakers));
             }
-            Event::ActivationStarted { purpose, run_id, .. } => {
-                let activation = Activation { purpose: purpose.clone(), run_id: *run_id, outcome: None };
-                self.round_mut()?.activations.push(activation);
+            Event::ActivationStarted { purpose, run_id, continues } => {
+                self.round_mut()?.activations.push(Activation {
+                    purpose: purpose.clone(),
+                    run_id: *run_id,
+                    continues: *continues,
+                    outcome: None,
+                });
             }
             Event::ResumeFellBack { .. } => {}
             Event::FacilitatorLost { run_id, reason } => {

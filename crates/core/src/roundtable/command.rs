@@ -11,7 +11,7 @@ use super::proposal::{Ask, Synthesis};
 use super::round::Purpose;
 use super::spec::RoundtableSpec;
 use crate::interaction::{By, ReplyKey};
-use crate::{InteractionId, RunId};
+use crate::{ClaimKey, InteractionId, RunId};
 
 /// Something asked of a roundtable.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +79,13 @@ pub struct Open {
     pub spec: RoundtableSpec,
     /// The roles that can be played here.
     pub known_roles: BTreeSet<Role>,
+    /// The idempotency key that it was asked for with.
+    pub key: Option<ReplyKey>,
+}
+
+/// The key that an opening holds.
+pub fn open_key(key: &str) -> ClaimKey {
+    ClaimKey { scope: "create_roundtable".to_owned(), key: key.to_owned() }
 }
 
 /// What an agent remembers when it is activated.

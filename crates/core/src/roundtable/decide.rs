@@ -10,15 +10,15 @@ mod record;
 pub use agents::FACILITATOR_LOSSES_MAX;
 
 use super::Roundtable;
-use super::command::Command;
+use super::command::{Command, open_key};
 use super::event::{Closing, Event, Unsettled};
 use super::interaction::Matter;
 use super::refusal::Refusal;
 use super::round::Round;
-use crate::interaction::{By, ByKind};
+use crate::interaction::{By, ByKind, ReplyKey};
 use crate::machine::Machine;
 use crate::machines::{RoundStep, RoundtableMachine, RoundtableTrigger, TopicStatus};
-use crate::{Actor, InteractionId, Question, RoundtableId, Timestamp};
+use crate::{Actor, ClaimKey, InteractionId, Known, Question, RoundtableId, Timestamp};
 
 /// What follows from a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,34 @@ pub struct Decided {
 }
 
 impl Roundtable {
+    /// The keys whose holders have to be known when a command is decided.
+    pub fn wants(command: &Command) -> Vec<ClaimKey> {
+        opening_key(command).map(|key| open_key(&key.key)).into_iter().collect()
+    }
+
+    /// Decides a command to the roundtable `id`, which is not there `before` its opening.
+    pub fn decide_with(
+        id: RoundtableId,
+        before: Option<&Self>,
+        command: &Command,
+        known: &Known,
+    ) -> Result<Decided, Refusal> {
+        if let Some(key) = opening_key(command)
+            && let Some(holder) = known.holder(&open_key(&key.key))
+        {
+            return Err(match holder.stream.roundtable() {
+                Some(earlier) if holder.digest.as_ref() == Some(&key.digest) => {
+                    Refusal::OpenedBefore(earlier)
+                }
+                Some(_) | None => Refusal::KeyReused { key: key.key.clone() },
+            });
+        }
+        match before {
+            Some(table) => table.decide(command, known.now),
+            None => Self::open(id, command, known.now),
+        }
+    }
+
     /// Decides the opening of the roundtable `id`.
     pub fn open(id: RoundtableId, command: &Command, now: Timestamp) -> Result<Decided, Refusal> {
         match command {
@@ -71,6 +99,24 @@ impl Roundtable {
             Command::Fail { problem } => draft.fail(problem)?,
         }
         Ok(Decided { events: draft.events, table: draft.table })
+    }
+}
+
+/// The key that an opening was asked for with.
+fn opening_key(command: &Command) -> Option<&ReplyKey> {
+    match command {
+        Command::Open(open) => open.key.as_ref(),
+        Command::OpenRound
+        | Command::StartActivation { .. }
+        | Command::RecordFocus { .. }
+        | Command::RecordAnswer { .. }
+        | Command::RecordSynthesis { .. }
+        | Command::ReportLost { .. }
+        | Command::RecordRound
+        | Command::Reply(_)
+        | Command::Escalate(_)
+        | Command::Close(_)
+        | Command::Fail { .. } => None,
     }
 }
 

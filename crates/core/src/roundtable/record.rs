@@ -3,10 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::Roundtable;
+use super::command::open_key;
 use super::event::Event;
 use super::frame::{self, Frame};
+use super::interaction::Interaction;
+use crate::interaction::ReplyKey;
 use crate::projection::place_as_list;
-use crate::{BadEntry, Entry, Item, Place, RoundtableId, StreamId};
+use crate::{
+    BadEntry, Change, Claim, Entry, Holder, Item, OpenInteraction, Place, RoundtableId, RoundtableRow,
+    StreamId,
+};
 
 /// The events of one entry, and where its first frame stands. What an entry's payload holds, as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,8 +78,16 @@ impl Roundtable {
     }
 }
 
-/// What has to be committed so that the roundtable `before` becomes `after` by `events`.
-pub fn item(before: Option<&Roundtable>, events: &[Event], after: &Roundtable) -> Item {
+/// What has to be committed so that the roundtable `before` becomes `after` by `events`, and was opened with `key`.
+pub fn item(
+    before: Option<&Roundtable>,
+    key: Option<&ReplyKey>,
+    events: &[Event],
+    after: &Roundtable,
+) -> Item {
+    let mut changes = vec![Change::Roundtable(row(after))];
+    changes.extend(key.map(|key| Change::Claimed(claim(key, after.id))));
+    changes.extend(interaction_changes(events, after));
     let record = RecordToWrite { place: before.map(Roundtable::place).unwrap_or_default(), events };
     Item {
         stream: StreamId::Roundtable(after.id),
@@ -82,6 +96,80 @@ pub fn item(before: Option<&Roundtable>, events: &[Event], after: &Roundtable) -
         events: u32::try_from(events.len()).expect("a command causes far fewer than four billion events"),
         last_frame: after.frame,
         payload: serde_json::to_vec(&record).expect("events are plain data, and plain data is JSON"),
-        changes: Vec::new(),
+        changes,
+    }
+}
+
+fn claim(key: &ReplyKey, id: RoundtableId) -> Claim {
+    let holder = Holder { stream: id.into(), execution_id: None, digest: Some(key.digest.clone()) };
+    Claim { key: open_key(&key.key), holder }
+}
+
+fn row(table: &Roundtable) -> RoundtableRow {
+    let spec = table.spec();
+    RoundtableRow {
+        roundtable_id: table.id,
+        status: table.status,
+        subject: spec.subject.clone(),
+        workflow: spec.workflow.clone(),
+        strategy: spec.strategy.clone(),
+        rounds: table.recorded_rounds(),
+        close_reason: table.closing.as_ref().map(|closing| closing.reason.name().to_owned()),
+        seq: table.frame,
+        created_at: table.created_at,
+        updated_at: table.updated_at,
+        labels: spec.labels.clone(),
+    }
+}
+
+/// A question that was opened and closed at the same moment was never there to be looked up.
+fn interaction_changes(events: &[Event], after: &Roundtable) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for event in events {
+        match event {
+            Event::InteractionOpened { id, .. } => {
+                let interaction = after.interaction(*id).filter(|interaction| interaction.is_open());
+                changes.extend(
+                    interaction.map(|interaction| Change::InteractionOpened(open(after, interaction))),
+                );
+            }
+            Event::InteractionAnswered { id, .. } | Event::InteractionWithdrawn { id } => {
+                changes.push(Change::InteractionClosed(after.id.into(), *id));
+            }
+            Event::Opened(_)
+            | Event::RoundOpened { .. }
+            | Event::ActivationStarted { .. }
+            | Event::ResumeFellBack { .. }
+            | Event::FacilitatorLost { .. }
+            | Event::FocusRecorded { .. }
+            | Event::AnswerRecorded { .. }
+            | Event::ParticipantMissing { .. }
+            | Event::ResponsesCollected
+            | Event::SynthesisRecorded { .. }
+            | Event::ArtifactCreated(_)
+            | Event::ArtifactChanged { .. }
+            | Event::ConflictOpened(_)
+            | Event::ConflictResolved { .. }
+            | Event::QuestionOpened(_)
+            | Event::QuestionResolved { .. }
+            | Event::TopicChanged { .. }
+            | Event::RoundRecorded { .. }
+            | Event::NextDecided(_)
+            | Event::EscalationRequested(_)
+            | Event::EscalationRaised(_)
+            | Event::Closed(_) => {}
+        }
+    }
+    changes
+}
+
+/// A roundtable waits for as long as it takes: its questions have no deadline.
+fn open(table: &Roundtable, interaction: &Interaction) -> OpenInteraction {
+    OpenInteraction {
+        stream: table.id.into(),
+        interaction_id: interaction.interaction_id,
+        question: interaction.question.clone(),
+        created_at: interaction.created_at,
+        deadline_at: None,
     }
 }

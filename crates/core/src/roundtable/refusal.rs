@@ -77,6 +77,9 @@ pub enum Refusal {
         /// What could have been named.
         open: Vec<InteractionId>,
     },
+    /// The same idempotency key opened this roundtable before: not an error, the earlier answer holds.
+    #[error("the idempotency key opened {0} before")]
+    OpenedBefore(RoundtableId),
     /// The same idempotency key was used for something else.
     #[error("the idempotency key `{key}` was used for another request")]
     KeyReused {
@@ -92,6 +95,7 @@ impl Refusal {
             Self::UnknownRoundtable(_) => RefusalKind::NotFound,
             Self::Invalid(_) => RefusalKind::Invalid,
             Self::RoundtableExists(_)
+            | Self::OpenedBefore(_)
             | Self::Machine(_)
             | Self::Closed(_)
             | Self::RoundGoesOn(_)

@@ -45,6 +45,8 @@ pub struct Activation {
     pub purpose: Purpose,
     /// The run.
     pub run_id: RunId,
+    /// The run whose conversation it takes up.
+    pub continues: Option<RunId>,
     /// How it ended, as far as the table is concerned.
     pub outcome: Option<ActivationOutcome>,
 }
@@ -178,6 +180,11 @@ impl Round {
         self.activations
             .iter()
             .find(|activation| activation.outcome.is_none() && activation.purpose == *purpose)
+    }
+
+    /// What a run was started for.
+    pub fn activation(&self, run_id: RunId) -> Option<&Activation> {
+        self.activations.iter().find(|activation| activation.run_id == run_id)
     }
 
     /// How often an agent failed at something.

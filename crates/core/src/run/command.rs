@@ -153,7 +153,7 @@ pub enum ContractReport {
     /// Nothing was done yet: the tool wants to know something first.
     NeedsInput {
         /// What it wants to know.
-        question: Question,
+        question: Box<Question>,
         /// All that is needed to make the call again, in the words of whoever makes it.
         state: Value,
     },
@@ -186,6 +186,6 @@ pub fn create_key(key: &str) -> ClaimKey {
 }
 
 /// The key that the one successor of a run holds.
-pub(crate) fn successor_key(run_id: RunId) -> ClaimKey {
+pub fn successor_key(run_id: RunId) -> ClaimKey {
     ClaimKey { scope: "continues".to_owned(), key: run_id.to_string() }
 }

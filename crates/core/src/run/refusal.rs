@@ -1,7 +1,7 @@
 //! Why a command was refused. Nothing changed.
 
 use crate::interaction::Action;
-use crate::{ExecutionId, FieldError, Holder, InteractionId, InteractionStatus, Refused, RunId};
+use crate::{ExecutionId, FieldError, Holder, InteractionId, InteractionStatus, Refused, RunId, StreamId};
 
 /// Why a command was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -61,7 +61,7 @@ pub enum Refusal {
         /// The run.
         run: RunId,
         /// Its successor.
-        successor: RunId,
+        successor: StreamId,
     },
     /// The same irreversible effect may have happened.
     #[error("the same irreversible call {}", held_by(.0))]
@@ -155,7 +155,7 @@ pub(crate) fn field_list(errors: &[FieldError]) -> String {
 
 fn held_by(holder: &Holder) -> String {
     match holder.execution_id {
-        Some(id) => format!("was made by {id} of {}, or may have been", holder.run_id),
-        None => format!("is held by {}", holder.run_id),
+        Some(id) => format!("was made by {id} of {}, or may have been", holder.stream),
+        None => format!("is held by {}", holder.stream),
     }
 }

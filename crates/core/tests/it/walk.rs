@@ -312,7 +312,7 @@ impl Step {
     fn report(self) -> ContractReport {
         match self.how % 5 {
             4 => ContractReport::NeedsInput {
-                question: pick(&QUESTIONS, self.which).expect("there are some"),
+                question: Box::new(pick(&QUESTIONS, self.which).expect("there are some")),
                 state: json!({"step": self.which}),
             },
             0 => ContractReport::Succeeded(json!({"sent": true})),

@@ -209,7 +209,7 @@ impl Watch {
         accepted: &Accepted,
     ) {
         if let (Command::Create(create), None) = (command, &accepted.before) {
-            let holder = |digest| Holder { run_id: accepted.after.id(), execution_id: None, digest };
+            let holder = |digest| Holder { stream: accepted.after.id().into(), execution_id: None, digest };
             if let Some(key) = &create.key {
                 let claim = ClaimKey { scope: "create".to_owned(), key: key.key.clone() };
                 self.kept.insert(claim, holder(Some(key.digest.clone())));
@@ -333,14 +333,15 @@ fn rows_say_what_the_run_says(world: &World, run: &Run) {
     let open: Vec<_> = run
         .open_interactions()
         .map(|interaction| OpenInteraction {
-            run_id: run.id(),
+            stream: run.id().into(),
             interaction_id: interaction.interaction_id,
             question: interaction.question.clone(),
             created_at: interaction.created_at,
             deadline_at: interaction.deadline_at,
         })
         .collect();
-    let rows: Vec<_> = world.journal.open.values().filter(|open| open.run_id == run.id()).cloned().collect();
+    let rows: Vec<_> =
+        world.journal.open.values().filter(|open| open.stream == run.id().into()).cloned().collect();
     assert_eq!(rows, open);
 
     for contract in run.contracts() {

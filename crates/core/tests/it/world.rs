@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use adjourn_core::fcmp::Header;
 use adjourn_core::{
     Change, ClaimKey, Command, ContractRow, Entry, Event, ExecutionId, Frame, Holder, InteractionId, Item,
-    Known, OpenInteraction, Record, Refusal, Run, RunId, RunRow, Timestamp, item,
+    Known, OpenInteraction, Record, Refusal, Run, RunId, RunRow, StreamId, Timestamp, item,
 };
 
 /// What a store keeps: entries by stream, and the rows that can be looked up.
@@ -18,7 +18,7 @@ pub(crate) struct Journal {
     pub(crate) entries: BTreeMap<RunId, Vec<Entry>>,
     pub(crate) claims: BTreeMap<ClaimKey, Holder>,
     pub(crate) rows: BTreeMap<RunId, RunRow>,
-    pub(crate) open: BTreeMap<(RunId, InteractionId), OpenInteraction>,
+    pub(crate) open: BTreeMap<(StreamId, InteractionId), OpenInteraction>,
     pub(crate) contracts: BTreeMap<ExecutionId, ContractRow>,
     /// Events of all streams so far.
     pub(crate) position: u64,
@@ -38,6 +38,7 @@ impl Journal {
                     }
                 }
                 Change::Run(_)
+                | Change::Roundtable(_)
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
                 | Change::Contract(_)
@@ -69,11 +70,11 @@ impl Journal {
         match change {
             Change::Run(row) => _ = self.rows.insert(row.run_id, row),
             Change::InteractionOpened(open) => {
-                _ = self.open.insert((open.run_id, open.interaction_id), open);
+                _ = self.open.insert((open.stream, open.interaction_id), open);
             }
             Change::InteractionClosed(run, id) => _ = self.open.remove(&(run, id)),
             Change::Contract(row) => _ = self.contracts.insert(row.execution_id, row),
-            Change::Claimed(_) | Change::Released(_) | Change::Notice(_) => {}
+            Change::Roundtable(_) | Change::Claimed(_) | Change::Released(_) | Change::Notice(_) => {}
         }
     }
 }

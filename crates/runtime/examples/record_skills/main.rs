@@ -1,10 +1,12 @@
-//! Records the runs that the skills of this repository carry: `cargo xtask recordings [SKILL]…` calls it.
+//! Records the runs that the skills of this repository carry, and the roundtable that is built in: `cargo xtask recordings
+//! [NAME]…` calls it.
 //!
 //! Each is a run of a real agent through the real service, with a model that says what is written in
 //! `xtask/recordings/SKILL.json`. So what a recording shows is what that agent showed, and nobody edits one.
 
 mod history;
 mod play;
+mod table;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,7 +49,8 @@ async fn record_all(mut names: Vec<String>) -> Result<()> {
         names = play::names()?;
     }
     for name in names {
-        let recorded = record(&name).await.map_err(|error| format!("{name}: {error}"))?;
+        let recorded = if name == table::NAME { table::record().await } else { record(&name).await };
+        let recorded = recorded.map_err(|error| format!("{name}: {error}"))?;
         println!("{}", recorded.display());
     }
     Ok(())

@@ -83,11 +83,12 @@ async fn work(data: &Path, config: Config, runs: usize) {
 async fn answer_all(service: &Service, asked: &mut HashSet<(RunId, u32)>) {
     let start = OpenCursor {
         created_at: Timestamp::from_millis(0),
-        run_id: RunId::from_bits(0),
+        stream: RunId::from_bits(0).into(),
         interaction_id: adjourn_core::InteractionId(0),
     };
     for open in service.store().open_interactions(Some(start), 1000).expect("it can be read") {
-        if !asked.insert((open.run_id, open.interaction_id.0)) {
+        let Some(run_id) = open.stream.run() else { continue };
+        if !asked.insert((run_id, open.interaction_id.0)) {
             continue;
         }
         let service = service.clone();
@@ -99,10 +100,10 @@ async fn answer_all(service: &Service, asked: &mut HashSet<(RunId, u32)>) {
                 by: By::USER,
                 key: None,
             };
-            match service.reply(open.run_id, reply).await {
+            match service.reply(run_id, reply).await {
                 Ok(run) => say(&format!("replied {} {}", run.id(), open.interaction_id)),
                 Err(error) => {
-                    let row = service.row(open.run_id).expect("it was asked by somebody");
+                    let row = service.row(run_id).expect("it was asked by somebody");
                     assert!(row.status == RunStatus::Failed, "refused while {}: {error}", row.status);
                 }
             }

@@ -32,6 +32,7 @@ fn check(text: &str, expected: &[&str]) {
 
 const WHOLE: &str = r#"
 skills = ["./skills", "/opt/skills"]
+roles = ["./roles"]
 
 [slots]
 total = 8
@@ -123,6 +124,7 @@ fn the_whole_file_is_read() {
     };
     let expected = Config {
         skills: vec!["/etc/./skills".into(), "/opt/skills".into()],
+        roles: vec!["/etc/./roles".into()],
         slots: Slots { total: 8, queue_max: 0, engine: [("claude".into(), 2), ("gemini".into(), 1)].into() },
         engines: BTreeMap::from([
             (

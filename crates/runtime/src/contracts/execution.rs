@@ -100,7 +100,7 @@ fn asked_for(run: &Run, id: ExecutionId) -> ExecutionId {
 
 fn asked(question: Question, asking: &Unfinished) -> ContractReport {
     match serde_json::to_value(asking) {
-        Ok(state) => ContractReport::NeedsInput { question, state },
+        Ok(state) => ContractReport::NeedsInput { question: Box::new(question), state },
         Err(error) => ContractReport::Failed(format!("the tool's question cannot be kept: {error}")),
     }
 }

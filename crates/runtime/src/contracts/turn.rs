@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use adjourn_core::{
     Command, Consequence, Contract, ContractAction, ContractSpec, ContractStatus, ErrorCode, ExecutionId,
-    ExecutionMode, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract, Run, RunError,
-    ToolCall,
+    ExecutionMode, Holder, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract, Run,
+    RunError, ToolCall,
 };
 use adjourn_engine::model::ToolOffer;
-use adjourn_engine::secrets::Masker;
+use adjourn_engine::secrets::{MASK, Masker};
 use adjourn_engine::{ASK_USER, Call, History, Stale, Told, Toolbox};
 use adjourn_store::decider::load;
 use futures::future::BoxFuture;
@@ -145,6 +145,10 @@ impl Inner {
         let Some(Offered { service, tool }) = offered.iter().find(|offered| offered.name() == name) else {
             return Told::Refused(offers::unknown(&name, &offered));
         };
+        if arguments.to_string().contains(MASK) {
+            // After a restart an agent may know its own secrets only by their mask.
+            return Told::Refused(format!("the arguments have {MASK} in them: write the value itself"));
+        }
         if let Err(error) = tool.check(&arguments) {
             return Told::Refused(error.to_string());
         }
@@ -207,19 +211,22 @@ impl Inner {
     }
 
     /// What became of the same call that was asked for before, by this run or by another.
-    fn held(&self, holder: &adjourn_core::Holder) -> Told {
-        let run = self.teller.store().and_then(|store| load(store.as_ref(), holder.run_id).ok().flatten());
+    fn held(&self, holder: &Holder) -> Told {
+        let holding = holder.stream.run();
+        let run = holding
+            .zip(self.teller.store())
+            .and_then(|(run_id, store)| load(store.as_ref(), run_id).ok().flatten());
         let consequence = run.and_then(|run| Some(run.contract(holder.execution_id?)?.consequence()));
         match consequence {
             Some(Consequence { status: ContractStatus::Waiting, execution_id, .. })
-                if holder.run_id == self.run.id() =>
+                if holding == Some(self.run.id()) =>
             {
                 Told::WithUser(execution_id)
             }
             Some(consequence) => Told::Before(consequence),
             None => Told::Refused(format!(
                 "the same call was made before, by {}, and what became of it cannot be read",
-                holder.run_id
+                holder.stream
             )),
         }
     }

@@ -114,9 +114,11 @@ impl Deadlines {
                 self.next_question = Some(deadline);
                 break;
             }
-            let ids = self.set_aside.entry(open.run_id).or_default();
+            // A roundtable waits for as long as it takes.
+            let Some(run_id) = open.stream.run() else { continue };
+            let ids = self.set_aside.entry(run_id).or_default();
             if ids.insert(open.interaction_id) {
-                due.push((open.run_id, open.interaction_id));
+                due.push((run_id, open.interaction_id));
             }
         }
         if due.len() >= DUE_PAGE {

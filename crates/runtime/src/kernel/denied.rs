@@ -31,10 +31,15 @@ pub enum Denied {
 impl Denied {
     /// There is nobody left to ask.
     pub(crate) fn stopped() -> Self {
-        Self::Failed(Arc::new(Error::Failed {
+        Self::Failed(Arc::new(Self::nobody()))
+    }
+
+    /// The same, as the journal says it.
+    pub(crate) fn nobody() -> Error {
+        Error::Failed {
             doing: "take a command",
             problem: "nobody works on it here: it was stopped, or opened for reading only".to_owned(),
-        }))
+        }
     }
 }
 

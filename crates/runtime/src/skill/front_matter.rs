@@ -12,22 +12,22 @@ const BYTES_MAX: usize = 64 * 1024;
 
 /// A `SKILL.md`, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct FrontMatter {
+pub(crate) struct FrontMatter {
     /// The values that are text, with their lines in the file.
-    pub(super) fields: BTreeMap<String, (String, usize)>,
+    pub(crate) fields: BTreeMap<String, (String, usize)>,
     /// What follows it.
-    pub(super) body: String,
+    pub(crate) body: String,
 }
 
 /// What is wrong with it, and in which line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unreadable {
-    pub(super) line: usize,
-    pub(super) message: String,
+pub(crate) struct Unreadable {
+    pub(crate) line: usize,
+    pub(crate) message: String,
 }
 
 impl FrontMatter {
-    pub(super) fn read(text: &str) -> Result<Self, Unreadable> {
+    pub(crate) fn read(text: &str) -> Result<Self, Unreadable> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut lines = text.split_inclusive('\n');
         let first = lines.next().unwrap_or_default();

@@ -4,4 +4,5 @@ mod ex;
 mod il;
 mod ip;
 mod rt;
+mod sm;
 mod xx;

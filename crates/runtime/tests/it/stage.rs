@@ -6,6 +6,7 @@
 mod actor;
 mod agent;
 pub(crate) mod child;
+pub(crate) mod table;
 pub(crate) mod world;
 
 use std::cell::RefCell;
@@ -96,6 +97,15 @@ impl Stage {
         stage
     }
 
+    /// With agents that play the roles of a roundtable, and these settings.
+    pub(crate) fn of_players(settings: &str) -> Self {
+        let stage = Self::closed(table::PLAYER);
+        stage.configure(&agent::settings(stage.path(), settings, ""));
+        stage.rehearse();
+        stage.open();
+        stage
+    }
+
     /// Everything in its place, with this script for an agent, and nobody at work yet.
     pub(crate) fn closed(script: &str) -> Self {
         let temporary = tempfile::tempdir().unwrap();
@@ -121,6 +131,11 @@ impl Stage {
     /// What the next service to open is configured with, in all.
     pub(crate) fn configure(&self, settings: &str) {
         *self.settings.borrow_mut() = settings.to_owned();
+    }
+
+    /// What the next service to open is configured with.
+    pub(crate) fn settings(&self) -> String {
+        self.settings.borrow().clone()
     }
 
     /// Lets a service work on the data directory.

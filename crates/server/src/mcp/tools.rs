@@ -72,7 +72,7 @@ impl Handler {
             let (open, next_cursor) = page.into_parts();
             // One that was answered meanwhile is left out.
             let questions = open.iter().filter_map(|open| {
-                let run = service.run(open.run_id).ok()?;
+                let run = service.run(open.stream.run()?).ok()?;
                 let interaction = run.interaction(open.interaction_id).filter(|it| it.is_open())?;
                 Some(Question::of(&run, interaction))
             });

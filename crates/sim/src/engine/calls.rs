@@ -150,7 +150,7 @@ impl Simulation {
         let report = match goes {
             Goes::Asks if asks => {
                 self.counts.add("tools that ask");
-                let question = Question::open_text("Which one?");
+                let question = Box::new(Question::open_text("Which one?"));
                 ContractReport::NeedsInput { question, state: json!({ "step": 1 }) }
             }
             Goes::Hangs => {

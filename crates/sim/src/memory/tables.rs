@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use adjourn_core::{
     Change, ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, NoticeId,
-    OpenInteraction, RunId, RunRow, RunStatus, StreamId, Timestamp,
+    OpenInteraction, RoundtableId, RoundtableRow, RunId, RunRow, RunStatus, StreamId, Timestamp,
 };
-use adjourn_store::{After, Conflict, OpenCursor, Outcome, Pending, RunFilter, Settled};
+use adjourn_store::{After, Conflict, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled};
 
 /// Entries and rows. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -18,9 +18,10 @@ pub(super) struct Tables {
     /// The positions of the entries of each stream.
     streams: BTreeMap<StreamId, Vec<u64>>,
     runs: BTreeMap<RunId, RunRow>,
-    open: BTreeMap<(RunId, InteractionId), OpenInteraction>,
+    roundtables: BTreeMap<RoundtableId, RoundtableRow>,
+    open: BTreeMap<(StreamId, InteractionId), OpenInteraction>,
     open_by_age: BTreeMap<OpenCursor, ()>,
-    deadlines: BTreeMap<(Timestamp, RunId, InteractionId), ()>,
+    deadlines: BTreeMap<(Timestamp, StreamId, InteractionId), ()>,
     contracts: BTreeMap<ExecutionId, ContractRow>,
     claims: BTreeMap<ClaimKey, Holder>,
     notices: BTreeMap<NoticeId, Pending>,
@@ -30,9 +31,17 @@ pub(super) struct Tables {
 pub(super) fn assert_well_formed(item: &Item) {
     assert!(item.events > 0, "an item has events");
     for change in &item.changes {
-        if let Change::Run(row) = change {
-            assert_eq!(StreamId::Run(row.run_id), item.stream, "an item has the row of its own run");
-        }
+        let row = match change {
+            Change::Run(row) => StreamId::Run(row.run_id),
+            Change::Roundtable(row) => StreamId::Roundtable(row.roundtable_id),
+            Change::InteractionOpened(_)
+            | Change::InteractionClosed(..)
+            | Change::Contract(_)
+            | Change::Claimed(_)
+            | Change::Released(_)
+            | Change::Notice(_) => continue,
+        };
+        assert_eq!(row, item.stream, "an item has its own row");
     }
 }
 
@@ -94,6 +103,7 @@ impl Tables {
                     changed.insert(&claim.key, Some(&claim.holder));
                 }
                 Change::Run(_)
+                | Change::Roundtable(_)
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
                 | Change::Contract(_)
@@ -106,15 +116,16 @@ impl Tables {
     fn change(&mut self, change: &Change) {
         match change {
             Change::Run(row) => _ = self.runs.insert(row.run_id, row.clone()),
+            Change::Roundtable(row) => _ = self.roundtables.insert(row.roundtable_id, row.clone()),
             Change::InteractionOpened(open) => {
-                self.close(open.run_id, open.interaction_id);
+                self.close(open.stream, open.interaction_id);
                 self.open_by_age.insert(OpenCursor::after(open), ());
                 if let Some(deadline) = open.deadline_at {
-                    self.deadlines.insert((deadline, open.run_id, open.interaction_id), ());
+                    self.deadlines.insert((deadline, open.stream, open.interaction_id), ());
                 }
-                self.open.insert((open.run_id, open.interaction_id), open.clone());
+                self.open.insert((open.stream, open.interaction_id), open.clone());
             }
-            Change::InteractionClosed(run_id, id) => self.close(*run_id, *id),
+            Change::InteractionClosed(stream, id) => self.close(*stream, *id),
             Change::Contract(row) => _ = self.contracts.insert(row.execution_id, *row),
             Change::Claimed(claim) => _ = self.claims.insert(claim.key.clone(), claim.holder.clone()),
             Change::Released(key) => _ = self.claims.remove(key),
@@ -125,11 +136,11 @@ impl Tables {
         }
     }
 
-    fn close(&mut self, run_id: RunId, id: InteractionId) {
-        let Some(open) = self.open.remove(&(run_id, id)) else { return };
+    fn close(&mut self, stream: StreamId, id: InteractionId) {
+        let Some(open) = self.open.remove(&(stream, id)) else { return };
         self.open_by_age.remove(&OpenCursor::after(&open));
         if let Some(deadline) = open.deadline_at {
-            self.deadlines.remove(&(deadline, run_id, id));
+            self.deadlines.remove(&(deadline, stream, id));
         }
     }
 
@@ -169,10 +180,22 @@ impl Tables {
         RunStatus::ALL.iter().map(|&status| (status, count(status))).collect()
     }
 
+    pub(super) fn roundtable(&self, id: RoundtableId) -> Option<RoundtableRow> {
+        self.roundtables.get(&id).cloned()
+    }
+
+    pub(super) fn roundtables(&self, filter: &RoundtableFilter, limit: usize) -> Vec<RoundtableRow> {
+        let is_listed = |row: &&RoundtableRow| {
+            filter.status.is_none_or(|status| row.status == status)
+                && filter.before.is_none_or(|before| row.roundtable_id < before)
+        };
+        self.roundtables.values().rev().filter(is_listed).take(limit).cloned().collect()
+    }
+
     pub(super) fn open_interactions(&self, after: Option<OpenCursor>, limit: usize) -> Vec<OpenInteraction> {
         let by_age = self.open_by_age.keys().filter(|cursor| after.is_none_or(|after| **cursor > after));
         by_age
-            .filter_map(|cursor| self.open.get(&(cursor.run_id, cursor.interaction_id)))
+            .filter_map(|cursor| self.open.get(&(cursor.stream, cursor.interaction_id)))
             .take(limit)
             .cloned()
             .collect()
@@ -180,7 +203,7 @@ impl Tables {
 
     pub(super) fn deadlines(&self, limit: usize) -> Vec<OpenInteraction> {
         let first = self.deadlines.keys().take(limit);
-        first.filter_map(|(_, run_id, id)| self.open.get(&(*run_id, *id))).cloned().collect()
+        first.filter_map(|(_, stream, id)| self.open.get(&(*stream, *id))).cloned().collect()
     }
 
     pub(super) fn contract(&self, id: ExecutionId) -> Option<ContractRow> {
@@ -201,7 +224,7 @@ impl Tables {
         self.contracts.retain(|_, row| row.run_id != id);
         self.notices.retain(|notice, _| notice.run_id != id);
         let is_its_own = |key: &ClaimKey| key.scope == "create" || key.scope.starts_with("run:");
-        self.claims.retain(|key, holder| holder.run_id != id || !is_its_own(key));
+        self.claims.retain(|key, holder| holder.stream != id.into() || !is_its_own(key));
         true
     }
 

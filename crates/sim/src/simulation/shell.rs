@@ -79,6 +79,7 @@ impl Simulation {
             Effect::StartTurn(run) => format!("  start turn {} of {}", run.turn(), run.id()),
             Effect::StopTurn { run_id, turn, cause } => format!("  stop turn {turn} of {run_id}: {cause:?}"),
             Effect::Survey(run) => format!("  survey {} ({})", run.id(), run.status()),
+            Effect::SeeTo(roundtable) => format!("  see to {roundtable}"),
         });
         match effect {
             Effect::StartTurn(run) => {
@@ -103,6 +104,8 @@ impl Simulation {
                 self.inside(delay, Inside::Surveyed(run.id(), survey));
                 Ok(())
             }
+            // There are no roundtables here.
+            Effect::SeeTo(_) => Ok(()),
         }
     }
 

@@ -9,7 +9,10 @@ use super::figures::{Figures, Stopwatch};
 #[path = "../../src/sqlite/sql.rs"]
 mod sql;
 
-const TABLES: &str = include_str!("../../migrations/sqlite/V1__journal.sql");
+const TABLES: &str = concat!(
+    include_str!("../../migrations/sqlite/V1__journal.sql"),
+    include_str!("../../migrations/sqlite/V4__roundtables.sql")
+);
 
 /// One item, with everything already in the form that is bound.
 pub(crate) struct Bare<'i> {
@@ -123,10 +126,10 @@ fn commit(connection: &mut Connection, batch: &[Bare<'_>], position: &mut i64) -
             }
         }
         if let Some((created_at, deadline_at, question)) = opened {
-            open.execute(params![run, 1, created_at, deadline_at, question])?;
+            open.execute(params![stream, 1, created_at, deadline_at, question])?;
         }
         if *closed {
-            close.execute(params![run, 1])?;
+            close.execute(params![stream, 1])?;
         }
     }
     drop((stream_head, put_entry, touch_run, move_run, put_run, put_label, open, close));

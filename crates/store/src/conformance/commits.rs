@@ -51,7 +51,7 @@ pub fn a_refused_item_leaves_nothing_behind(fixture: &mut dyn Fixture) {
     let mut item = late.next(1, 1, "refused");
     item.changes.extend([
         Change::InteractionOpened(question(run_id(2), 1, 5, Some(9))),
-        Change::InteractionClosed(run_id(1), InteractionId(1)),
+        Change::InteractionClosed(run_id(1).into(), InteractionId(1)),
         Change::Contract(contract(2, ContractStatus::Running)),
         claim("all", "free", &holder(2)),
         claim("all", "taken", &holder(2)),

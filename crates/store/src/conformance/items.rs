@@ -157,7 +157,7 @@ pub fn claim_key(scope: &str, key: &str) -> ClaimKey {
 
 /// The `n`th run as a holder.
 pub fn holder(n: u64) -> Holder {
-    Holder { run_id: run_id(n), execution_id: None, digest: None }
+    Holder { stream: run_id(n).into(), execution_id: None, digest: None }
 }
 
 /// The `n`th contract, of the `n`th run.
@@ -170,7 +170,7 @@ pub fn question(run_id: RunId, number: u32, asked: u64, deadline: Option<u64>) -
     let options =
         vec![Choice::new("staging", "Staging first"), Choice::new("production", "Straight to production")];
     OpenInteraction {
-        run_id,
+        stream: run_id.into(),
         interaction_id: InteractionId(number),
         question: Question::choose_one("Where should the change be deployed?", options),
         created_at: at(asked),
@@ -214,11 +214,11 @@ pub fn paused_run(n: u64) -> [Item; 4] {
     let done = run.moves(RunStatus::Succeeded, 2, 2, format!(
         r#"[{{"type":"message","frame":8,"text":"Deployed to staging. Nothing in the logs after five minutes."}},{{"type":"turn.succeeded","frame":9,"output":{{"approved":true,"environment":"staging","url":"https://staging.example.com/{n}"}}}}]"#
     ));
-    let run_id = question.run_id;
+    let stream = question.stream;
     [
         created,
         with(asks, Change::InteractionOpened(question)),
-        with(answered, Change::InteractionClosed(run_id, InteractionId(1))),
+        with(answered, Change::InteractionClosed(stream, InteractionId(1))),
         done,
     ]
 }

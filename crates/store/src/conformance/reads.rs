@@ -74,6 +74,7 @@ pub fn what_is_not_there_is_none_or_empty(fixture: &mut dyn Fixture) {
         assert_eq!(store.read(run_id(99).into(), After::START, 10).unwrap(), []);
         assert_eq!(store.read(run_id(99).into(), After::Frame(4), 10).unwrap(), []);
         assert_eq!(store.run(run_id(99)).unwrap(), None);
+        assert_eq!(store.roundtable(roundtable_id(99)).unwrap(), None);
         assert_eq!(store.contract(execution_id(99)).unwrap(), None);
         assert_eq!(store.holder(&claim_key("", "")).unwrap(), None);
         assert_eq!(store.open_interactions(None, 10).unwrap(), []);
@@ -108,7 +109,7 @@ pub fn cursors_beyond_every_number_find_nothing(fixture: &mut dyn Fixture) {
     assert_eq!(store.runs(&newest, 10).unwrap().len(), 1);
     let cursor = OpenCursor {
         created_at: adjourn_core::Timestamp::from_millis(i64::MAX),
-        run_id: adjourn_core::RunId::from_bits(u128::MAX),
+        stream: roundtable_id(u64::MAX >> 24).into(),
         interaction_id: adjourn_core::InteractionId(u32::MAX),
     };
     assert_eq!(store.open_interactions(Some(cursor), 10).unwrap(), []);

@@ -10,7 +10,7 @@ pub fn a_run_that_ended_is_removed_with_everything_that_is_only_its_own(fixture:
     let store = fixture.store();
     store.commit(&paused_run(1)).unwrap();
     let mut run = Script::run(2).skill("triage").label("team", "core");
-    let mine = Holder { run_id: run_id(2), execution_id: Some(execution_id(2)), digest: None };
+    let mine = Holder { stream: run_id(2).into(), execution_id: Some(execution_id(2)), digest: None };
     let own = [("create", "order-7"), ("run:run_x", "send")];
     let wider = [("skill:triage", "send"), ("global", "send"), ("continues", "run_x")];
     let mut item = run.next(1, 1, "works");
@@ -19,7 +19,7 @@ pub fn a_run_that_ended_is_removed_with_everything_that_is_only_its_own(fixture:
     accept(store, item);
     accept(store, run.moves(RunStatus::Succeeded, 1, 1, "ends"));
     // A stranger's key in the same scope is none of this run's.
-    let other = Holder { run_id: run_id(3), execution_id: None, digest: None };
+    let other = Holder { stream: run_id(3).into(), execution_id: None, digest: None };
     let mut third = Script::run(3).skill("triage").label("team", "core");
     accept(store, with(third.next(1, 1, "holds"), claim("run:run_x", "other", &other)));
 

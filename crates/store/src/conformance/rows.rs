@@ -170,9 +170,9 @@ pub fn open_questions_are_listed_oldest_first_and_paged(fixture: &mut dyn Fixtur
         run.frame = 1;
         accept(
             store,
-            with(run.next(1, 1, "answered"), Change::InteractionClosed(run_id(n), InteractionId(2))),
+            with(run.next(1, 1, "answered"), Change::InteractionClosed(run_id(n).into(), InteractionId(2))),
         );
-        open.retain(|open| (open.run_id, open.interaction_id) != (run_id(n), InteractionId(2)));
+        open.retain(|open| (open.stream, open.interaction_id) != (run_id(n).into(), InteractionId(2)));
     }
     open.sort_by_key(OpenCursor::after);
     assert_eq!(store.open_interactions(None, usize::MAX).unwrap(), open);
@@ -196,13 +196,17 @@ pub fn deadlines_are_listed_earliest_first(fixture: &mut dyn Fixture) {
         let asks = Change::InteractionOpened(question(run_id(n), 1, n, deadline));
         accept(store, with(Script::run(n).next(1, 1, "asks"), asks));
     }
-    let runs =
-        |limit| store.deadlines(limit).unwrap().into_iter().map(|open| open.run_id).collect::<Vec<_>>();
+    let runs = |limit| {
+        store.deadlines(limit).unwrap().into_iter().filter_map(|open| open.stream.run()).collect::<Vec<_>>()
+    };
     assert_eq!(runs(10), [2, 4, 3, 0].map(run_id));
     assert_eq!(runs(2), [2, 4].map(run_id));
     let mut run = Script::run(2);
     (run.seq, run.frame) = (1, 1);
-    accept(store, with(run.next(1, 1, "expired"), Change::InteractionClosed(run_id(2), InteractionId(1))));
+    accept(
+        store,
+        with(run.next(1, 1, "expired"), Change::InteractionClosed(run_id(2).into(), InteractionId(1))),
+    );
     assert_eq!(runs(10), [4, 3, 0].map(run_id));
 }
 
@@ -221,8 +225,11 @@ pub fn contracts_are_found_and_change(fixture: &mut dyn Fixture) {
 
 pub fn a_key_has_one_holder(fixture: &mut dyn Fixture) {
     let store = fixture.store();
-    let mine =
-        Holder { run_id: run_id(1), execution_id: Some(execution_id(1)), digest: Some("5f2c".to_owned()) };
+    let mine = Holder {
+        stream: run_id(1).into(),
+        execution_id: Some(execution_id(1)),
+        digest: Some("5f2c".to_owned()),
+    };
     let mut first = Script::run(1);
     accept(store, with(first.next(1, 1, "claims"), claim("all", "key", &mine)));
     accept(store, with(first.next(1, 1, "claims the same again"), claim("all", "key", &mine)));
@@ -230,7 +237,7 @@ pub fn a_key_has_one_holder(fixture: &mut dyn Fixture) {
 
     // Anything that differs makes another holder.
     let others = [
-        Holder { run_id: run_id(2), ..mine.clone() },
+        Holder { stream: run_id(2).into(), ..mine.clone() },
         Holder { execution_id: None, ..mine.clone() },
         Holder { digest: None, ..mine.clone() },
         Holder { digest: Some("0000".to_owned()), ..mine.clone() },

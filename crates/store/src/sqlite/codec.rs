@@ -1,5 +1,6 @@
 //! How our values look in a column.
 
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::{ContractStatus, ExecutionId, RoundtableId, RunId, RunStatus, StreamId};
 
 use crate::Error;
@@ -34,6 +35,14 @@ pub(super) fn run_key(id: RunId) -> [u8; 16] {
 
 pub(super) fn run_of(key: &[u8]) -> Result<RunId, Error> {
     bits_of(key).map(RunId::from_bits)
+}
+
+pub(super) fn roundtable_key(id: RoundtableId) -> [u8; 16] {
+    id.bits().to_be_bytes()
+}
+
+pub(super) fn roundtable_of(key: &[u8]) -> Result<RoundtableId, Error> {
+    bits_of(key).map(RoundtableId::from_bits)
 }
 
 pub(super) fn execution_key(id: ExecutionId) -> [u8; 16] {
@@ -84,6 +93,19 @@ pub(super) fn contract_status_of(code: u8) -> Result<ContractStatus, Error> {
     found.copied().ok_or_else(|| damaged(format!("{code} is not the status of a contract")))
 }
 
+/// Never change one of these: they are on disk. A new status takes the next number.
+pub(super) const fn roundtable_status_code(status: RoundtableStatus) -> u8 {
+    match status {
+        RoundtableStatus::Active => 0,
+        RoundtableStatus::Closed => 1,
+    }
+}
+
+pub(super) fn roundtable_status_of(code: u8) -> Result<RoundtableStatus, Error> {
+    let found = RoundtableStatus::ALL.iter().find(|&&status| roundtable_status_code(status) == code);
+    found.copied().ok_or_else(|| damaged(format!("{code} is not the status of a roundtable")))
+}
+
 /// A number that counts events or frames, to be written.
 pub(super) fn count(value: u64) -> i64 {
     i64::try_from(value).expect("a million events per second reach 2^63 in 292 thousand years")
@@ -100,10 +122,12 @@ pub(super) fn damaged(problem: String) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use adjourn_core::machines::RoundtableStatus;
     use adjourn_core::{ContractStatus, RoundtableId, RunId, RunStatus, StreamId};
 
     use super::{
-        contract_status_code, contract_status_of, run_status_code, run_status_of, stream_key, stream_of,
+        contract_status_code, contract_status_of, roundtable_status_code, roundtable_status_of,
+        run_status_code, run_status_of, stream_key, stream_of,
     };
 
     #[test]
@@ -113,6 +137,9 @@ mod tests {
         }
         for &status in ContractStatus::ALL {
             assert_eq!(contract_status_of(contract_status_code(status)).unwrap(), status);
+        }
+        for &status in RoundtableStatus::ALL {
+            assert_eq!(roundtable_status_of(roundtable_status_code(status)).unwrap(), status);
         }
         for stream in [
             StreamId::Run(RunId::from_bits(u128::MAX - 7)),
@@ -126,6 +153,7 @@ mod tests {
     fn what_was_never_written_is_damage() {
         assert!(run_status_of(6).is_err());
         assert!(contract_status_of(7).is_err());
+        assert!(roundtable_status_of(2).is_err());
         for key in [&[][..], &[2; 17], &[0; 16]] {
             assert!(stream_of(key).is_err(), "{key:?}");
         }

@@ -6,7 +6,7 @@ use adjourn_core::{
 use rusqlite::{Connection, Params, Row, Statement, params};
 
 use super::codec::{
-    bound, contract_status_of, damaged, execution_key, execution_of, run_key, run_of, stream_key, stream_of,
+    bound, contract_status_of, damaged, execution_key, execution_of, run_of, stream_key, stream_of,
 };
 use super::problem::while_doing;
 use super::sql;
@@ -153,7 +153,7 @@ fn damage_at(entry: &Entry, what: &str) -> Error {
 }
 
 /// The columns that [`open_interaction`] reads.
-const OPEN_COLUMNS: &str = "run, interaction, created_at, deadline_at, question";
+const OPEN_COLUMNS: &str = "stream, interaction, created_at, deadline_at, question";
 
 pub(super) fn open_interactions(
     connection: &Connection,
@@ -164,16 +164,16 @@ pub(super) fn open_interactions(
     match after {
         None => {
             let sql = format!(
-                "SELECT {OPEN_COLUMNS} FROM open_interactions ORDER BY created_at, run, interaction LIMIT ?1"
+                "SELECT {OPEN_COLUMNS} FROM open_interactions ORDER BY created_at, stream, interaction LIMIT ?1"
             );
             all(connection, &sql, [limit], open_interaction)
         }
-        Some(OpenCursor { created_at, run_id, interaction_id }) => {
+        Some(OpenCursor { created_at, stream, interaction_id }) => {
             let sql = format!(
-                "SELECT {OPEN_COLUMNS} FROM open_interactions WHERE (created_at, run, interaction) > (?1, ?2, ?3) \
-                 ORDER BY created_at, run, interaction LIMIT ?4"
+                "SELECT {OPEN_COLUMNS} FROM open_interactions WHERE (created_at, stream, interaction) > (?1, ?2, ?3) \
+                 ORDER BY created_at, stream, interaction LIMIT ?4"
             );
-            let params = params![created_at.millis(), run_key(run_id), interaction_id.0, limit];
+            let params = params![created_at.millis(), stream_key(stream), interaction_id.0, limit];
             all(connection, &sql, params, open_interaction)
         }
     }
@@ -182,20 +182,20 @@ pub(super) fn open_interactions(
 pub(super) fn deadlines(connection: &Connection, limit: usize) -> Result<Vec<OpenInteraction>, Error> {
     let sql = format!(
         "SELECT {OPEN_COLUMNS} FROM open_interactions WHERE deadline_at IS NOT NULL \
-         ORDER BY deadline_at, run, interaction LIMIT ?1"
+         ORDER BY deadline_at, stream, interaction LIMIT ?1"
     );
     all(connection, &sql, [bound(limit)], open_interaction)
 }
 
 fn open_interaction(row: &Row<'_>) -> Result<OpenInteraction, Error> {
-    let run_id = run_of(bytes_column(row, 0)?)?;
+    let stream = stream_of(bytes_column(row, 0)?)?;
     let interaction_id = InteractionId(column(row, 1)?);
     let question: String = column(row, 4)?;
     Ok(OpenInteraction {
-        run_id,
+        stream,
         interaction_id,
         question: serde_json::from_str(&question)
-            .map_err(|error| damaged(format!("question {interaction_id} of {run_id}: {error}")))?,
+            .map_err(|error| damaged(format!("question {interaction_id} of {stream}: {error}")))?,
         created_at: Timestamp::from_millis(column(row, 2)?),
         deadline_at: column::<Option<i64>>(row, 3)?.map(Timestamp::from_millis),
     })
@@ -226,7 +226,7 @@ pub(super) fn holder_with(statement: &mut Statement<'_>, key: &ClaimKey) -> Resu
     let Some(row) = rows.next().map_err(&failed)? else { return Ok(None) };
     let execution: Option<Vec<u8>> = column(row, 1)?;
     Ok(Some(Holder {
-        run_id: run_of(bytes_column(row, 0)?)?,
+        stream: stream_of(bytes_column(row, 0)?)?,
         execution_id: execution.as_deref().map(execution_of).transpose()?,
         digest: column(row, 2)?,
     }))

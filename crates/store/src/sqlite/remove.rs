@@ -13,7 +13,7 @@ const REMOVE: &str = "remove a run";
 
 /// The keys that nobody but the run could use: those of its own chain, and the one it was created with.
 const REMOVE_CLAIMS: &str =
-    "DELETE FROM claims WHERE run = ?1 AND (scope = 'create' OR substr(scope, 1, 4) = 'run:')";
+    "DELETE FROM claims WHERE stream = ?1 AND (scope = 'create' OR substr(scope, 1, 4) = 'run:')";
 
 /// Removes a run in one transaction, if it has ended and nobody has to say any more what became of its calls.
 pub(super) fn run(connection: &mut Connection, id: RunId, head: u64) -> Result<bool, Error> {
@@ -21,19 +21,19 @@ pub(super) fn run(connection: &mut Connection, id: RunId, head: u64) -> Result<b
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
     let Some(labels) = removable(&transaction, id)? else { return Ok(false) };
-    let key = run_key(id);
+    let (key, stream) = (run_key(id), stream_key(StreamId::Run(id)));
     let clear = || -> rusqlite::Result<()> {
         transaction.execute("UPDATE removed SET head = max(head, ?1)", [count(head)])?;
-        transaction.execute("DELETE FROM entries WHERE stream = ?1", [stream_key(StreamId::Run(id))])?;
+        transaction.execute("DELETE FROM entries WHERE stream = ?1", [stream])?;
         transaction.execute("DELETE FROM runs WHERE id = ?1", [key])?;
         for (name, value) in &labels {
             let label = params![name, value, key];
             transaction.execute("DELETE FROM labels WHERE key = ?1 AND value = ?2 AND run = ?3", label)?;
         }
-        transaction.execute("DELETE FROM open_interactions WHERE run = ?1", [key])?;
+        transaction.execute("DELETE FROM open_interactions WHERE stream = ?1", [stream])?;
         transaction.execute("DELETE FROM contracts WHERE run = ?1", [key])?;
         transaction.execute("DELETE FROM notices WHERE run = ?1", [key])?;
-        transaction.execute(REMOVE_CLAIMS, [key])?;
+        transaction.execute(REMOVE_CLAIMS, [stream])?;
         Ok(())
     };
     clear().map_err(&failed)?;

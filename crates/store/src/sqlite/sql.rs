@@ -18,19 +18,25 @@ pub(crate) const PUT_RUN: &str = "INSERT INTO runs (id, status, attempt, error_c
 
 pub(crate) const PUT_LABEL: &str = "INSERT INTO labels (key, value, run) VALUES (?1, ?2, ?3)";
 
+pub(crate) const MOVE_ROUNDTABLE: &str = "UPDATE roundtables SET status = ?2, rounds = ?3, close_reason = ?4, frame = ?5, \
+     updated_at = ?6 WHERE id = ?1";
+
+pub(crate) const PUT_ROUNDTABLE: &str = "INSERT INTO roundtables (id, status, rounds, close_reason, frame, updated_at, \
+     subject, workflow, strategy, created_at, labels) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
 pub(crate) const OPEN_INTERACTION: &str = "INSERT OR REPLACE INTO open_interactions \
-     (run, interaction, created_at, deadline_at, question) VALUES (?1, ?2, ?3, ?4, ?5)";
+     (stream, interaction, created_at, deadline_at, question) VALUES (?1, ?2, ?3, ?4, ?5)";
 
 pub(crate) const CLOSE_INTERACTION: &str =
-    "DELETE FROM open_interactions WHERE run = ?1 AND interaction = ?2";
+    "DELETE FROM open_interactions WHERE stream = ?1 AND interaction = ?2";
 
 pub(crate) const PUT_CONTRACT: &str =
     "INSERT OR REPLACE INTO contracts (id, run, status, unknown) VALUES (?1, ?2, ?3, ?4)";
 
-pub(crate) const HOLDER: &str = "SELECT run, execution, digest FROM claims WHERE scope = ?1 AND key = ?2";
+pub(crate) const HOLDER: &str = "SELECT stream, execution, digest FROM claims WHERE scope = ?1 AND key = ?2";
 
 pub(crate) const PUT_CLAIM: &str =
-    "INSERT OR REPLACE INTO claims (scope, key, run, execution, digest) VALUES (?1, ?2, ?3, ?4, ?5)";
+    "INSERT OR REPLACE INTO claims (scope, key, stream, execution, digest) VALUES (?1, ?2, ?3, ?4, ?5)";
 
 pub(crate) const RELEASE: &str = "DELETE FROM claims WHERE scope = ?1 AND key = ?2";
 

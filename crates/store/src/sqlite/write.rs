@@ -4,12 +4,15 @@
 //! nothing to take back, and no item needs a savepoint of its own.
 
 use adjourn_core::{
-    Change, Claim, ClaimKey, ContractRow, Holder, Item, Notice, OpenInteraction, RunId, RunRow, StreamId,
-    Timestamp,
+    Change, Claim, ClaimKey, ContractRow, Holder, Item, Notice, OpenInteraction, RoundtableRow, RunId,
+    RunRow, StreamId, Timestamp,
 };
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
-use super::codec::{contract_status_code, count, execution_key, run_key, run_status_code, stream_key};
+use super::codec::{
+    contract_status_code, count, execution_key, roundtable_key, roundtable_status_code, run_key,
+    run_status_code, stream_key,
+};
 use super::problem::while_doing;
 use super::{notices, read, remove, sql};
 use crate::{Conflict, Error, Outcome, Settled};
@@ -85,6 +88,8 @@ struct Writing<'c> {
     move_run: CachedStatement<'c>,
     put_run: CachedStatement<'c>,
     put_label: CachedStatement<'c>,
+    move_roundtable: CachedStatement<'c>,
+    put_roundtable: CachedStatement<'c>,
     open_interaction: CachedStatement<'c>,
     close_interaction: CachedStatement<'c>,
     put_contract: CachedStatement<'c>,
@@ -111,6 +116,8 @@ impl<'c> Writing<'c> {
             move_run: connection.prepare_cached(sql::MOVE_RUN)?,
             put_run: connection.prepare_cached(sql::PUT_RUN)?,
             put_label: connection.prepare_cached(sql::PUT_LABEL)?,
+            move_roundtable: connection.prepare_cached(sql::MOVE_ROUNDTABLE)?,
+            put_roundtable: connection.prepare_cached(sql::PUT_ROUNDTABLE)?,
             open_interaction: connection.prepare_cached(sql::OPEN_INTERACTION)?,
             close_interaction: connection.prepare_cached(sql::CLOSE_INTERACTION)?,
             put_contract: connection.prepare_cached(sql::PUT_CONTRACT)?,
@@ -172,6 +179,7 @@ impl<'c> Writing<'c> {
                 }
                 Change::Released(key) => changed.push((key, None)),
                 Change::Run(_)
+                | Change::Roundtable(_)
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
                 | Change::Contract(_)
@@ -196,9 +204,10 @@ impl<'c> Writing<'c> {
         for change in &item.changes {
             match change {
                 Change::Run(row) => self.run(item, row)?,
+                Change::Roundtable(row) => self.roundtable(item, row)?,
                 Change::InteractionOpened(open) => self.interaction(open)?,
-                Change::InteractionClosed(run, id) => {
-                    self.close_interaction.execute(params![run_key(*run), id.0])?;
+                Change::InteractionClosed(stream, id) => {
+                    self.close_interaction.execute(params![stream_key(*stream), id.0])?;
                 }
                 Change::Contract(row) => self.contract(row)?,
                 Change::Claimed(claim) => self.claim(claim)?,
@@ -247,9 +256,40 @@ impl<'c> Writing<'c> {
         Ok(())
     }
 
+    fn roundtable(&mut self, item: &Item, row: &RoundtableRow) -> rusqlite::Result<()> {
+        assert!(
+            item.stream == StreamId::Roundtable(row.roundtable_id),
+            "an item of {} changes the row of {}",
+            item.stream,
+            row.roundtable_id
+        );
+        let id = roundtable_key(row.roundtable_id);
+        let status = roundtable_status_code(row.status);
+        let changing =
+            params![id, status, row.rounds, row.close_reason, count(row.seq), row.updated_at.millis()];
+        if item.expected_seq > 0 && self.move_roundtable.execute(changing)? == 1 {
+            return Ok(());
+        }
+        let labels = if row.labels.is_empty() { None } else { Some(json(&row.labels)?) };
+        self.put_roundtable.execute(params![
+            id,
+            status,
+            row.rounds,
+            row.close_reason,
+            count(row.seq),
+            row.updated_at.millis(),
+            row.subject,
+            row.workflow,
+            row.strategy,
+            row.created_at.millis(),
+            labels,
+        ])?;
+        Ok(())
+    }
+
     fn interaction(&mut self, open: &OpenInteraction) -> rusqlite::Result<()> {
         self.open_interaction.execute(params![
-            run_key(open.run_id),
+            stream_key(open.stream),
             open.interaction_id.0,
             open.created_at.millis(),
             open.deadline_at.map(Timestamp::millis),
@@ -277,7 +317,7 @@ impl<'c> Writing<'c> {
         self.put_claim.execute(params![
             key.scope,
             key.key,
-            run_key(holder.run_id),
+            stream_key(holder.stream),
             holder.execution_id.map(execution_key),
             holder.digest,
         ])?;

@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use adjourn_core::Change;
 use adjourn_store::conformance::Random;
-use adjourn_store::conformance::items::{paused_run, run_id};
+use adjourn_store::conformance::items::{
+    Script, claim, claim_key, holder, paused_run, question, run_id, with,
+};
 use adjourn_store::{After, Error, RunFilter, SqliteStore, Store};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -123,7 +126,7 @@ fn a_journal_of_a_newer_version_is_refused() {
     Connection::open(database(&dir)).unwrap().execute_batch(newer).unwrap();
     for error in [open_error(dir.path()), reader_error(dir.path())] {
         let expected = format!(
-            "{} has format 99, this adjourn knows formats up to 3: use a newer adjourn",
+            "{} has format 99, this adjourn knows formats up to 4: use a newer adjourn",
             database(&dir).display()
         );
         assert_eq!(error, expected);
@@ -154,6 +157,25 @@ fn a_migration_that_stops_halfway_is_done_again() {
     assert_eq!(error, "the journal cannot be brought to the current format: no room (SQLite code 1811)");
     connection.execute_batch("DROP TRIGGER stop").unwrap();
     SqliteStore::open(dir.path()).unwrap();
+}
+
+#[test]
+fn a_journal_from_before_roundtables_keeps_its_questions_and_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let asked = question(run_id(1), 1, 5, Some(9));
+    let item = with(Script::run(1).next(1, 1, "asks"), Change::InteractionOpened(asked.clone()));
+    let item = with(item, claim("create", "key", &holder(1)));
+    SqliteStore::open(dir.path()).unwrap().commit(&[item]).unwrap();
+    let back = "DROP TABLE roundtables;
+        ALTER TABLE open_interactions RENAME COLUMN stream TO run;
+        UPDATE open_interactions SET run = substr(run, 2);
+        ALTER TABLE claims RENAME COLUMN stream TO run;
+        UPDATE claims SET run = substr(run, 2);
+        DELETE FROM refinery_schema_history WHERE version = 4;";
+    Connection::open(database(&dir)).unwrap().execute_batch(back).unwrap();
+    let store = SqliteStore::open(dir.path()).unwrap();
+    assert_eq!(store.open_interactions(None, 10).unwrap(), [asked]);
+    assert_eq!(store.holder(&claim_key("create", "key")).unwrap(), Some(holder(1)));
 }
 
 #[test]

@@ -5,14 +5,14 @@ use std::sync::Mutex;
 
 use adjourn_core::{
     By, ClaimKey, Command, ContractRow, Create, Entry, Evidence, ExecutionId, ExecutionMode, Holder,
-    InteractionId, Item, Observation, OpenInteraction, Refusal, Reply, ReplyKey, ResumesBy, RunId, RunRow,
-    RunSpec, RunStatus, StreamId, TurnEnd,
+    InteractionId, Item, Observation, OpenInteraction, Refusal, Reply, ReplyKey, ResumesBy, RoundtableId,
+    RoundtableRow, RunId, RunRow, RunSpec, RunStatus, StreamId, TurnEnd,
 };
 use adjourn_store::conformance::items::{at, run_id};
 use adjourn_store::decider::load;
 use adjourn_store::{
-    After, Answer, Conflict, Decider, Denied, Error, OpenCursor, Outcome, Pending, Request, RunFilter,
-    Settled, SqliteStore, Store,
+    After, Answer, Conflict, Decider, Denied, Error, OpenCursor, Outcome, Pending, Request, RoundtableFilter,
+    RunFilter, Settled, SqliteStore, Store,
 };
 use serde_json::json;
 use tokio::sync::watch;
@@ -302,6 +302,14 @@ impl Store for Contested {
 
     fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
         self.below.run_counts()
+    }
+
+    fn roundtable(&self, id: RoundtableId) -> Result<Option<RoundtableRow>, Error> {
+        self.below.roundtable(id)
+    }
+
+    fn roundtables(&self, filter: &RoundtableFilter, limit: usize) -> Result<Vec<RoundtableRow>, Error> {
+        self.below.roundtables(filter, limit)
     }
 
     fn open_interactions(

@@ -10,3 +10,4 @@ mod conformance;
 mod decider;
 mod faults;
 mod kill;
+mod tables;

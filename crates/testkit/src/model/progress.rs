@@ -38,7 +38,10 @@ impl Progress {
     /// What follows on what the request carries: as many replies as it has, so many were said.
     pub(crate) fn next(&mut self, request: &Conversation) -> Next {
         let said = request.said();
-        let (index, rest) = self.carried(&said, &request.called());
+        let (index, rest) = match self.script.conversations {
+            Conversations::One | Conversations::Many => self.carried(&said, &request.called()),
+            Conversations::Each => (self.untold(request), said.as_str()),
+        };
         let Some(reply) = self.script.replies.get(index).cloned() else {
             let problem = format!("the script is over: the request carries all of its {index} replies");
             return Next::Refused(problem);
@@ -72,6 +75,12 @@ impl Progress {
                 _ => false,
             });
         (carried.count(), said)
+    }
+
+    /// The reply that was given to the same request before, else the first that was not given yet.
+    fn untold(&self, request: &Conversation) -> usize {
+        let given = self.told.iter().position(|told| told.as_deref() == Some(request.last_told()));
+        given.unwrap_or_else(|| self.told.iter().filter(|told| told.is_some()).count())
     }
 
     /// Whether the reply was given before, on something else. Asked the same again, an agent merely tries again.

@@ -52,6 +52,8 @@ pub enum Conversations {
     One,
     /// Any number, all after the same script. A request without history begins another one.
     Many,
+    /// One after the other, of one reply each: a request that was not made before gets the next one.
+    Each,
 }
 
 /// What the model says when it is called once.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use adjourn_testkit::agents::SIDE_MODEL;
-use adjourn_testkit::model::{ModelServer, Outcome, Reply, Script};
+use adjourn_testkit::model::{Conversations, ModelServer, Outcome, Reply, Script};
 use serde_json::{Value, json};
 
 use crate::http::{Answer, post, request};
@@ -40,6 +40,16 @@ fn a_request_gets_the_reply_after_those_it_carries() {
     assert_eq!(said(&ask(&server, &[user("Paint")])), QUESTION);
     assert_eq!(said(&ask(&server, &[user("Paint"), assistant(QUESTION), user("Blue")])), THANKS);
     assert_eq!(server.outcomes(), [Outcome::Reply(0), Outcome::Reply(1)]);
+}
+
+#[test]
+fn of_conversations_with_one_reply_each_the_next_one_gets_the_next_reply() {
+    let script = Script { conversations: Conversations::Each, ..two() };
+    let server = ModelServer::start(script).unwrap();
+    for (asked, expected) in [("Paint", QUESTION), ("Paint", QUESTION), ("Draw", THANKS)] {
+        assert_eq!(said(&ask(&server, &[user(asked)])), expected, "{asked}");
+    }
+    assert_eq!(ask(&server, &[user("Sing")]).status, 400);
 }
 
 #[test]

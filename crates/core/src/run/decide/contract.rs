@@ -64,7 +64,7 @@ pub(super) fn record(draft: &mut Draft, spec: ContractSpec) -> Result<(), Refusa
 fn holder(draft: &Draft, spec: &ContractSpec) -> Option<Holder> {
     let key = spec.claim_key();
     let own = draft.run.contracts().find(|other| other.holds_its_key() && other.spec.claim_key() == key);
-    let others = draft.known.holder(&key).filter(|holder| holder.run_id != draft.run.id());
+    let others = draft.known.holder(&key).filter(|holder| holder.stream != draft.run.id().into());
     own.map(|contract| contract.claim(draft.run.id()).holder).or_else(|| others.cloned())
 }
 
@@ -97,7 +97,7 @@ pub(super) fn report(draft: &mut Draft, id: ExecutionId, report: &ContractReport
     let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
     let (trigger, detail) = match report {
         ContractReport::NeedsInput { question, state } => {
-            let (question, state) = (question.clone(), ContractDetail::Paused(state.clone()));
+            let (question, state) = ((**question).clone(), ContractDetail::Paused(state.clone()));
             draft.step_contract(id, ContractTrigger::Suspend, Actor::ToolNode, Some(state))?;
             draft.open(Subject::Elicitation(id), question);
             return Ok(());

@@ -8,16 +8,15 @@ pub(super) fn create(id: RunId, create: &Create, known: &Known) -> Result<Decide
     if let Some(key) = &create.key
         && let Some(holder) = known.holder(&create_key(&key.key))
     {
-        return Err(if holder.digest.as_ref() == Some(&key.digest) {
-            Refusal::CreatedBefore(holder.run_id)
-        } else {
-            Refusal::KeyReused { key: key.key.clone() }
+        return Err(match holder.stream.run() {
+            Some(earlier) if holder.digest.as_ref() == Some(&key.digest) => Refusal::CreatedBefore(earlier),
+            Some(_) | None => Refusal::KeyReused { key: key.key.clone() },
         });
     }
     if let Some(continued) = &create.spec.continues
         && let Some(holder) = known.holder(&successor_key(continued.run_id))
     {
-        return Err(Refusal::Continued { run: continued.run_id, successor: holder.run_id });
+        return Err(Refusal::Continued { run: continued.run_id, successor: holder.stream });
     }
     let event = Event::Created(Box::new(create.spec.clone()));
     let run = Run::created(id, known.now, &event).expect("a run begins with its creation");

@@ -157,7 +157,7 @@ fn a_confidence_is_a_number_from_0_to_1() {
 #[test]
 fn a_roundtable_is_opened_once_and_nothing_else_is_asked_of_one_that_is_not() {
     let mut table = Table::standard();
-    let open = Open { spec: spec(), known_roles: known_roles() };
+    let open = Open { spec: spec(), known_roles: known_roles(), key: None };
     let refused = table.tries(&Command::Open(Box::new(open))).unwrap_err();
     assert_eq!(refused, Refusal::RoundtableExists(table.table.id()));
     let refused = adjourn_core::roundtable::Roundtable::open(

@@ -142,7 +142,7 @@ impl Table {
     pub(crate) fn try_with(change: impl FnOnce(&mut RoundtableSpec)) -> Result<Self, Refusal> {
         let mut spec = spec();
         change(&mut spec);
-        let open = Command::Open(Box::new(Open { spec, known_roles: known_roles() }));
+        let open = Command::Open(Box::new(Open { spec, known_roles: known_roles(), key: None }));
         let decided = Roundtable::open(RoundtableId::from_bits(7), &open, now())?;
         let mut table = Self { table: decided.table.clone(), entries: Vec::new(), runs: 0 };
         table.commit(None, decided);
@@ -151,7 +151,7 @@ impl Table {
 
     /// Writes what was decided, reads it back, and goes on with what was read.
     fn commit(&mut self, before: Option<&Roundtable>, decided: Decided) {
-        let item = item(before, &decided.events, &decided.table);
+        let item = item(before, None, &decided.events, &decided.table);
         assert_eq!(item.expected_seq, before.map_or(0, Roundtable::seq));
         let entry = Entry {
             stream: item.stream,

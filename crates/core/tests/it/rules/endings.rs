@@ -224,7 +224,7 @@ fn a_continued_run_has_one_successor() {
     assert_eq!(run.run().handle(), Some("handle"));
     let second = run.id;
     let refused = run.creates(3, ExecutionMode::Auto, |spec| spec.continues = Some(continued));
-    assert_eq!(refused, Err(Refusal::Continued { run: first, successor: second }));
+    assert_eq!(refused, Err(Refusal::Continued { run: first, successor: second.into() }));
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn il_01_a_turn_that_completes_nothing_leaves_a_question_on_disk() {
     stage.restart();
     let open = stage.store().open_interactions(None, 9).unwrap();
     assert_eq!(open.len(), 1);
-    assert_eq!((open[0].run_id, &open[0].question), (run.id, &question.question));
+    assert_eq!((open[0].stream, &open[0].question), (run.id.into(), &question.question));
 }
 
 #[test]

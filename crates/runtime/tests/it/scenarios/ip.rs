@@ -60,7 +60,7 @@ fn ip_01_a_turn_that_asks_leaves_a_question_on_disk() {
         let question = asks_first(run);
         assert_eq!(question.question.prompt, "Which database?");
         let open = stage.store().open_interactions(None, 9).unwrap();
-        assert_eq!((open.len(), open[0].run_id), (1, run.id));
+        assert_eq!((open.len(), open[0].stream), (1, run.id.into()));
     }
 }
 

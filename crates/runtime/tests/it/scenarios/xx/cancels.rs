@@ -146,7 +146,7 @@ fn xx_21_a_run_is_continued_once() {
     for lost in lost.into_iter().map(|lost| lost.map(drop)).chain([stage.request(continues).map(drop)]) {
         let refused = refusal(lost);
         assert!(
-            matches!(refused, Refusal::Continued { run, successor } if run == first.id && successor == second.id),
+            matches!(refused, Refusal::Continued { run, successor } if run == first.id && successor == second.id.into()),
             "{refused}"
         );
     }

@@ -112,7 +112,7 @@ fn reply_at_sight(stage: &Stage, run: &Actor<'_>, number: u32) {
     stage.wait(async {
         loop {
             let open = store.open_interactions(None, 9).unwrap();
-            if open.iter().any(|open| open.run_id == run.id && open.interaction_id.0 == number) {
+            if open.iter().any(|open| open.stream == run.id.into() && open.interaction_id.0 == number) {
                 break;
             }
             commits.changed().await.unwrap();

@@ -1,0 +1,252 @@
+//! What every surface asks of roundtables.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use adjourn_core::roundtable::{
+    self, Command, EscalationWish, Frame, Open, Record, Refusal, Reply, Roundtable, open_key,
+};
+use adjourn_core::{By, FieldError, InteractionId, ReplyKey, RoundtableId, RoundtableRow, canonical};
+use adjourn_store::{After, Error, TableDenied, load_roundtable};
+use serde_json::{Value, json};
+
+use super::library::Library;
+use super::recorded;
+use super::request::RoundtableRequest;
+use crate::config::{EngineKind, How};
+use crate::nearest::hint;
+use crate::service::{Service, ServiceError, sha256};
+
+/// A roundtable that was opened, or had been with the same idempotency key.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The roundtable.
+    pub table: Arc<Roundtable>,
+    /// What the asker should know.
+    pub notice: Option<String>,
+}
+
+/// An answer to a question of a roundtable.
+#[derive(Debug, Clone)]
+pub struct RoundtableReply {
+    /// Which question; none for the one that is open.
+    pub interaction_id: Option<InteractionId>,
+    /// The answer: the form that was asked for, one of its words, or plain text.
+    pub response: Value,
+    /// Who answers.
+    pub by: By,
+    /// The idempotency key that it was sent with.
+    pub key: Option<String>,
+}
+
+impl Service {
+    /// Opens a roundtable, or finds the one that the same key opened before. It is held from then on.
+    pub async fn open_roundtable(
+        &self,
+        request: RoundtableRequest,
+        key: Option<String>,
+    ) -> Result<Opened, ServiceError> {
+        let key = key.map(|key| ReplyKey { key, digest: digest(&request) });
+        let service = self.clone();
+        let prepared = tokio::task::spawn_blocking(move || service.prepare_roundtable(&request, key));
+        let prepared = prepared.await;
+        let (open, notice) = match prepared {
+            Ok(prepared) => prepared?,
+            Err(_) => {
+                return Err(ServiceError::Internal("opening the roundtable stopped halfway".to_owned()));
+            }
+        };
+        let id = RoundtableId::from_bits(uuid::Uuid::now_v7().as_u128());
+        let accepted = self.runtime().ask_table(id, Command::Open(Box::new(open))).await?;
+        let notice = notice.filter(|_| accepted.table.id() == id);
+        Ok(Opened { table: accepted.table, notice })
+    }
+
+    fn prepare_roundtable(
+        &self,
+        request: &RoundtableRequest,
+        key: Option<ReplyKey>,
+    ) -> Result<(Open, Option<String>), ServiceError> {
+        let library = self.library();
+        let known_roles = library.roles();
+        // Whoever asks again gets the same roundtable, also when an engine or a role is gone meanwhile.
+        if let Some(key) = &key
+            && let Some(holder) = self.store().holder(&open_key(&key.key))?
+            && let Some(earlier) = holder.stream.roundtable()
+        {
+            let spec = self.roundtable(earlier)?.spec().clone();
+            return Ok((Open { spec, known_roles, key: Some(key.clone()) }, None));
+        }
+        let engine = self.roundtable_engine(request)?;
+        let is_engine = |name: &str| self.usable(name);
+        let spec = request.spec(&library, &engine, &is_engine).map_err(ServiceError::Invalid)?;
+        let seats = std::iter::once(&spec.facilitator).chain(&spec.participants);
+        if seats.map(|seat| &seat.engine).any(|engine| self.plays_what_is_built_in(engine)) {
+            recorded::fits(&spec).map_err(|problem| invalid("/engine", problem))?;
+            let about = format!("a recorded roundtable is played, whose subject is: {}", recorded::SUBJECT);
+            return Ok((Open { spec, known_roles, key }, Some(about)));
+        }
+        Ok((Open { spec, known_roles, key }, None))
+    }
+
+    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed, else the
+    /// recording.
+    fn roundtable_engine(&self, request: &RoundtableRequest) -> Result<String, ServiceError> {
+        if let Some(engine) = &request.engine {
+            self.usable(engine).map_err(|problem| invalid("/engine", problem))?;
+            return Ok(engine.clone());
+        }
+        let config = self.desk().config();
+        let is_agent = |name: &&str| {
+            config.engine(name).is_some_and(|engine| engine.kind() != EngineKind::Replay)
+                && self.desk().is_installed(name)
+        };
+        let names = config.engine_names();
+        let found = names.iter().copied().find(is_agent);
+        Ok(found.unwrap_or(EngineKind::Replay.name()).to_owned())
+    }
+
+    /// Whether an engine plays the recording of a skill, and so, at a roundtable, the one that is built in.
+    fn plays_what_is_built_in(&self, engine: &str) -> bool {
+        let how = self.desk().config().engine(engine).map(|engine| engine.how);
+        matches!(how, Some(How::Replay { recording: None, .. }))
+    }
+
+    /// Whether there is such an engine; else which there are.
+    fn usable(&self, name: &str) -> Result<(), String> {
+        let config = self.desk().config();
+        match config.engine(name) {
+            Some(_) => Ok(()),
+            None => Err(format!("there is no engine `{name}`{}", hint(name, config.engine_names()))),
+        }
+    }
+
+    /// The roles and workflows that there are.
+    pub fn library(&self) -> Library {
+        Library::new(&self.desk().config().roles)
+    }
+
+    /// The state of a roundtable. [`RoundtableView`](roundtable::RoundtableView) shows it, and
+    /// [`ArtifactView`](roundtable::ArtifactView) its artifacts.
+    pub fn roundtable(&self, id: RoundtableId) -> Result<Roundtable, ServiceError> {
+        load_roundtable(self.store().as_ref(), id)?.ok_or(ServiceError::UnknownRoundtable(id))
+    }
+
+    /// The row of a roundtable, which is cheaper than its state.
+    pub fn roundtable_row(&self, id: RoundtableId) -> Result<RoundtableRow, ServiceError> {
+        self.store().roundtable(id)?.ok_or(ServiceError::UnknownRoundtable(id))
+    }
+
+    /// The frames of up to `limit` entries of a roundtable's stream after the frame `after`. To follow it, watch the
+    /// stream in the [store](Self::store); it ends with a frame that has `terminal` in its data.
+    pub fn roundtable_frames(
+        &self,
+        id: RoundtableId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Frame>, ServiceError> {
+        let first = self.store().read(id.into(), After::START, 1)?;
+        let table =
+            Roundtable::fold(id, &first).map_err(damaged)?.ok_or(ServiceError::UnknownRoundtable(id))?;
+        let mut frames = Vec::new();
+        for entry in self.store().read(id.into(), After::Frame(after), limit)? {
+            let record = Record::of(&entry).map_err(damaged)?;
+            // The first entry may begin before.
+            frames.extend(record.frames(&table, &entry).into_iter().filter(|frame| frame.seq > after));
+        }
+        Ok(frames)
+    }
+
+    /// Answers a question of a roundtable.
+    pub async fn reply_to_roundtable(
+        &self,
+        id: RoundtableId,
+        answer: RoundtableReply,
+    ) -> Result<Arc<Roundtable>, ServiceError> {
+        let interaction_id = match answer.interaction_id {
+            Some(id) => id,
+            // With none open, the last one: refused with what there is, or known as the same reply by its key.
+            None => {
+                let table = self.roundtable(id)?;
+                let last = InteractionId(u32::try_from(table.interactions().len()).unwrap_or(u32::MAX));
+                table.pending().map_or(last, |pending| pending.interaction_id)
+            }
+        };
+        let body = json!({ "interaction_id": interaction_id, "response": answer.response });
+        let key = answer.key.map(|key| ReplyKey { key, digest: sha256(&canonical(&body)) });
+        let reply = Reply { interaction_id, response: answer.response, by: answer.by, key };
+        self.tell_roundtable(id, Command::Reply(reply)).await
+    }
+
+    /// Asks a roundtable to put what is open before a person: at once between rounds, else when the round is recorded.
+    pub async fn escalate_roundtable(
+        &self,
+        id: RoundtableId,
+        by: By,
+        note: Option<String>,
+    ) -> Result<Arc<Roundtable>, ServiceError> {
+        self.tell_roundtable(id, Command::Escalate(EscalationWish { by, note })).await
+    }
+
+    /// Breaks a roundtable off: its runs are canceled, and a round that is not recorded is dropped.
+    pub async fn close_roundtable(&self, id: RoundtableId, by: By) -> Result<Arc<Roundtable>, ServiceError> {
+        self.tell_roundtable(id, Command::Close(by)).await
+    }
+
+    /// What came out of a roundtable, as a document for people.
+    pub fn export_roundtable_markdown(&self, id: RoundtableId) -> Result<String, ServiceError> {
+        roundtable::export_markdown(&self.roundtable(id)?).map_err(inconsistent)
+    }
+
+    /// What came out of a roundtable, all of it.
+    pub fn export_roundtable_json(&self, id: RoundtableId) -> Result<Value, ServiceError> {
+        roundtable::export_json(&self.roundtable(id)?).map_err(inconsistent)
+    }
+
+    async fn tell_roundtable(
+        &self,
+        id: RoundtableId,
+        command: Command,
+    ) -> Result<Arc<Roundtable>, ServiceError> {
+        Ok(self.runtime().ask_table(id, command).await?.table)
+    }
+}
+
+impl From<TableDenied> for ServiceError {
+    fn from(denied: TableDenied) -> Self {
+        match denied {
+            TableDenied::Refused(Refusal::UnknownRoundtable(id)) => Self::UnknownRoundtable(id),
+            TableDenied::Refused(Refusal::Invalid(errors)) => Self::Invalid(errors),
+            TableDenied::Refused(refusal) => Self::Roundtable(refusal),
+            TableDenied::Failed(error) => Self::Denied(crate::Denied::Failed(error)),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
+fn invalid(path: &str, message: String) -> ServiceError {
+    ServiceError::Invalid(vec![FieldError::new(path, message)])
+}
+
+fn damaged(problem: impl std::fmt::Display) -> ServiceError {
+    Error::Damaged { problem: problem.to_string() }.into()
+}
+
+fn inconsistent(problem: roundtable::Inconsistent) -> ServiceError {
+    ServiceError::Internal(problem.to_string())
+}
+
+/// Tells a request from another with the same key.
+fn digest(request: &RoundtableRequest) -> String {
+    let labels: BTreeMap<_, _> = request.labels.iter().collect();
+    let participants = request
+        .participants
+        .as_ref()
+        .map(|all| all.iter().map(|it| json!([it.role, it.engine, it.memory, it.side])).collect::<Vec<_>>());
+    let workflow = request.workflow.as_ref().map(|workflow| format!("{workflow:?}"));
+    sha256(&canonical(&json!({
+        "subject": request.subject, "workflow": workflow, "strategy": request.strategy, "engine": request.engine,
+        "facilitator": request.facilitator_engine, "participants": participants, "pace": request.pace,
+        "context": request.context, "limits": request.limits, "labels": labels,
+    })))
+}

@@ -1,0 +1,482 @@
+//! What a user asks for, and the roundtable that it comes to.
+
+use std::collections::BTreeMap;
+
+use adjourn_core::FieldError;
+use adjourn_core::roundtable::{Limits, Memory, Pace, Role, RoundtableSpec, Seat, Side, Strategy};
+use serde_json::{Map, Value};
+
+use super::library::{Library, NotThere};
+use super::workflow::{SeatText, Workflow};
+use crate::nearest::hint;
+use crate::request::pointer;
+
+/// Bytes of a subject: it is in front of every agent in every round. What is longer is context.
+const SUBJECT_BYTES_MAX: usize = 4 * 1024;
+
+/// Bytes of the context, which is in front of every agent too.
+const CONTEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// Which workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkflowRef {
+    /// One that is built in.
+    Named(String),
+    /// The user's own.
+    Given {
+        /// The name of its file, for messages.
+        file: String,
+        /// What it says.
+        yaml: String,
+    },
+}
+
+/// Somebody who is to take part.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ParticipantRequest {
+    /// Who.
+    pub role: String,
+    /// The engine that plays the role; none for that of the others.
+    pub engine: Option<String>,
+    /// Whether the agent remembers the rounds before; none for a fresh one each round.
+    pub memory: Option<Memory>,
+    /// The side, where the strategy has sides.
+    pub side: Option<Side>,
+}
+
+/// What a user asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoundtableRequest {
+    /// What is discussed.
+    pub subject: String,
+    /// The workflow; none for `specs`.
+    pub workflow: Option<WorkflowRef>,
+    /// The strategy; none for the workflow's.
+    pub strategy: Option<String>,
+    /// The engine of everybody who has none of their own; none for the best there is.
+    pub engine: Option<String>,
+    /// The facilitator's engine; none for that of the others.
+    pub facilitator_engine: Option<String>,
+    /// Who takes part; none for those of the workflow.
+    pub participants: Option<Vec<ParticipantRequest>>,
+    /// Whether a person looks at every round.
+    pub pace: Pace,
+    /// What everybody has to know beforehand.
+    pub context: Option<String>,
+    /// Limits that differ from those of the workflow, as JSON.
+    pub limits: Value,
+    /// What to find it by.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl RoundtableRequest {
+    /// A roundtable about `subject`, everything else at its default.
+    pub fn new(subject: impl Into<String>) -> Self {
+        Self {
+            subject: subject.into(),
+            workflow: None,
+            strategy: None,
+            engine: None,
+            facilitator_engine: None,
+            participants: None,
+            pace: Pace::Continuous,
+            context: None,
+            limits: Value::Null,
+            labels: BTreeMap::new(),
+        }
+    }
+
+    /// The request that a JSON document is.
+    pub fn read(document: &Value) -> Result<Self, Vec<FieldError>> {
+        let Value::Object(members) = document else {
+            return Err(vec![FieldError::new("", "should be an object")]);
+        };
+        let mut reading = Reading { members, errors: Vec::new() };
+        let request = reading.request();
+        if reading.errors.is_empty() { Ok(request) } else { Err(reading.errors) }
+    }
+
+    /// The roundtable that it comes to, with `engine` for everybody who has none of their own; or everything that is
+    /// wrong with it that the core does not know. `is_engine` says why an engine cannot be used.
+    pub(super) fn spec(
+        &self,
+        library: &Library,
+        engine: &str,
+        is_engine: &dyn Fn(&str) -> Result<(), String>,
+    ) -> Result<RoundtableSpec, Vec<FieldError>> {
+        let mut errors = self.lengths();
+        let workflow = match self.workflow(library) {
+            Ok(workflow) => workflow,
+            Err(problem) => {
+                errors.push(FieldError::new("/workflow", problem.to_string()));
+                return Err(errors);
+            }
+        };
+        let limits = self.limits(workflow.limits).unwrap_or_else(|error| {
+            errors.push(error);
+            workflow.limits
+        });
+        let facilitator = Seat {
+            memory: workflow.facilitator.memory.unwrap_or(Memory::Resume),
+            ..Seat::facilitator(
+                self.facilitator_engine
+                    .as_ref()
+                    .or(workflow.facilitator.engine.as_ref())
+                    .map_or(engine, |it| it),
+            )
+        };
+        let participants = match &self.participants {
+            Some(chosen) => chosen.iter().map(|seat| seat.seat(engine)).collect(),
+            None => workflow.participants.iter().map(|seat| seated(seat, engine)).collect::<Vec<_>>(),
+        };
+        if let Err(problem) = is_engine(&facilitator.engine) {
+            errors.push(FieldError::new("/facilitator/engine", problem));
+        }
+        for (place, seat) in participants.iter().enumerate() {
+            if let Err(problem) = library.role(&seat.role) {
+                errors.push(FieldError::new(format!("/participants/{place}/role"), problem.to_string()));
+            }
+            if let Err(problem) = is_engine(&seat.engine) {
+                errors.push(FieldError::new(format!("/participants/{place}/engine"), problem));
+            }
+        }
+        let strategy = self.strategy.clone().unwrap_or(workflow.strategy);
+        if Strategy::named(&strategy).is_err() {
+            let hint = hint(&strategy, Strategy::ALL.iter().map(|known| known.name));
+            errors.push(FieldError::new("/strategy", format!("there is no strategy `{strategy}`{hint}")));
+        }
+        let spec = RoundtableSpec {
+            subject: self.subject.clone(),
+            workflow: workflow.name,
+            document: workflow.document,
+            strategy,
+            limits,
+            agenda: workflow.agenda,
+            facilitator,
+            participants,
+            pace: self.pace,
+            context: self.context.clone(),
+            labels: self.labels.clone(),
+        };
+        // What was said with the nearest right name is not said again.
+        let known = library.roles();
+        let rest =
+            spec.problems(&known).into_iter().filter(|other| errors.iter().all(|it| it.path != other.path));
+        let rest: Vec<_> = rest.collect();
+        errors.extend(rest);
+        if errors.is_empty() { Ok(spec) } else { Err(errors) }
+    }
+
+    fn workflow(&self, library: &Library) -> Result<Workflow, NotThere> {
+        match &self.workflow {
+            None => library.workflow("specs"),
+            Some(WorkflowRef::Named(name)) => library.workflow(name),
+            Some(WorkflowRef::Given { file, yaml }) => Ok(Workflow::parse(file, yaml)?),
+        }
+    }
+
+    fn limits(&self, workflow: Limits) -> Result<Limits, FieldError> {
+        let Value::Object(changes) = &self.limits else { return Ok(workflow) };
+        let mut limits =
+            serde_json::to_value(workflow).expect("limits are plain data, and plain data is JSON");
+        for (key, value) in changes {
+            let Some(limit) = limits.get_mut(key) else {
+                let known: Vec<_> =
+                    limits.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
+                let message = format!("unknown limit{}", hint(key, known));
+                return Err(FieldError::new(pointer(&["limits", key]), message));
+            };
+            *limit = value.clone();
+        }
+        serde_path_to_error::deserialize(&limits).map_err(|error| {
+            FieldError::new(pointer(&["limits", &error.path().to_string()]), error.inner().to_string())
+        })
+    }
+
+    fn lengths(&self) -> Vec<FieldError> {
+        let context = self.context.as_deref().unwrap_or_default();
+        let given = [("subject", &*self.subject, SUBJECT_BYTES_MAX), ("context", context, CONTEXT_BYTES_MAX)];
+        let too_long = given.into_iter().filter(|(_, text, most)| text.len() > *most);
+        too_long
+            .map(|(key, text, most)| {
+                let message = format!("has {} bytes, at most {most} are taken", text.len());
+                FieldError::new(pointer(&[key]), message)
+            })
+            .collect()
+    }
+}
+
+impl ParticipantRequest {
+    /// Somebody who plays `role`, everything else at its default.
+    pub fn new(role: impl Into<String>) -> Self {
+        Self { role: role.into(), ..Self::default() }
+    }
+
+    fn seat(&self, engine: &str) -> Seat {
+        let Self { role, engine: own, memory, side } = self.clone();
+        seated(&SeatText { role, engine: own, memory, side }, engine)
+    }
+}
+
+/// A seat, with `engine` where it names none.
+fn seated(seat: &SeatText, engine: &str) -> Seat {
+    Seat {
+        role: Role::new(&seat.role),
+        engine: seat.engine.clone().unwrap_or_else(|| engine.to_owned()),
+        memory: seat.memory.unwrap_or(Memory::Fresh),
+        side: seat.side,
+    }
+}
+
+const KEYS: [&str; 10] = [
+    "subject",
+    "workflow",
+    "strategy",
+    "engine",
+    "facilitator",
+    "participants",
+    "interactive",
+    "context",
+    "limits",
+    "labels",
+];
+
+struct Reading<'a> {
+    members: &'a Map<String, Value>,
+    errors: Vec<FieldError>,
+}
+
+impl Reading<'_> {
+    fn request(&mut self) -> RoundtableRequest {
+        for key in self.members.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+            let message = format!("unknown key{}", hint(key, KEYS));
+            self.errors.push(FieldError::new(pointer(&[key]), message));
+        }
+        let subject: Option<String> = self.field("subject", "should be a string");
+        if subject.is_none() && self.errors.iter().all(|error| error.path != "/subject") {
+            self.errors.push(FieldError::new("/subject", "is missing: say what is to be discussed"));
+        }
+        let interactive: bool = self.field("interactive", "should be true or false").unwrap_or_default();
+        RoundtableRequest {
+            workflow: self.workflow(),
+            strategy: self.field("strategy", "should be a string"),
+            engine: self.field("engine", "should be a string"),
+            facilitator_engine: self.facilitator(),
+            participants: self.participants(),
+            pace: if interactive { Pace::Checkpoints } else { Pace::Continuous },
+            context: self.field("context", "should be a string"),
+            limits: self.limits(),
+            labels: self.field("labels", "should be an object of strings").unwrap_or_default(),
+            ..RoundtableRequest::new(subject.unwrap_or_default())
+        }
+    }
+
+    /// A field of this type; null is the same as nothing.
+    fn field<T: serde::de::DeserializeOwned>(&mut self, key: &str, wanted: &str) -> Option<T> {
+        let value = self.members.get(key).filter(|value| !value.is_null())?;
+        let read = serde_json::from_value(value.clone());
+        if read.is_err() {
+            self.errors.push(FieldError::new(pointer(&[key]), wanted));
+        }
+        read.ok()
+    }
+
+    fn workflow(&mut self) -> Option<WorkflowRef> {
+        match self.members.get("workflow") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => Some(WorkflowRef::Named(name.clone())),
+            Some(given) => {
+                let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::to_owned);
+                let file = text("file").unwrap_or_else(|| "workflow".to_owned());
+                let found = text("yaml").map(|yaml| WorkflowRef::Given { file, yaml });
+                if found.is_none() {
+                    let wanted = "should be the name of a workflow, or an object with its text in `yaml`";
+                    self.errors.push(FieldError::new("/workflow", wanted));
+                }
+                found
+            }
+        }
+    }
+
+    fn facilitator(&mut self) -> Option<String> {
+        match self.members.get("facilitator") {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(facilitator)) => {
+                let mut reading = Reading { members: facilitator, errors: Vec::new() };
+                let engine = reading.field("engine", "should be a string");
+                self.take(reading.errors, "/facilitator");
+                engine
+            }
+            Some(_) => {
+                self.errors.push(FieldError::new("/facilitator", "should be an object with `engine`"));
+                None
+            }
+        }
+    }
+
+    fn participants(&mut self) -> Option<Vec<ParticipantRequest>> {
+        let list: Vec<Value> = self.field("participants", "should be a list of roles")?;
+        let mut participants = Vec::new();
+        for (place, given) in list.iter().enumerate() {
+            match given {
+                Value::String(role) => participants.push(ParticipantRequest::new(role)),
+                Value::Object(members) => {
+                    let mut reading = Reading { members, errors: Vec::new() };
+                    participants.push(ParticipantRequest {
+                        role: reading.field("role", "should be a string").unwrap_or_default(),
+                        engine: reading.field("engine", "should be a string"),
+                        memory: reading.field("memory", "should be `resume` or `fresh`"),
+                        side: reading.field("side", "should be `for` or `against`"),
+                    });
+                    self.take(reading.errors, &format!("/participants/{place}"));
+                }
+                _ => {
+                    let message = "should be the name of a role, or an object with `role`";
+                    self.errors.push(FieldError::new(format!("/participants/{place}"), message));
+                }
+            }
+        }
+        Some(participants)
+    }
+
+    fn limits(&mut self) -> Value {
+        let limits = self.members.get("limits").cloned().unwrap_or_default();
+        if !limits.is_null() && !limits.is_object() {
+            self.errors.push(FieldError::new("/limits", "should be an object of numbers"));
+        }
+        limits
+    }
+
+    fn take(&mut self, errors: Vec<FieldError>, path: &str) {
+        let inside = errors.into_iter().map(|it| FieldError::new(format!("{path}{}", it.path), it.message));
+        self.errors.extend(inside);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use adjourn_core::FieldError;
+    use adjourn_core::roundtable::{Pace, Role, Side};
+    use serde_json::{Value, json};
+
+    use super::{ParticipantRequest, RoundtableRequest, WorkflowRef};
+    use crate::roundtable::Library;
+
+    fn known(engine: &str) -> Result<(), String> {
+        if engine == "claude" || engine == "codex" {
+            Ok(())
+        } else {
+            Err(format!("there is no engine `{engine}`"))
+        }
+    }
+
+    fn problems(document: Value) -> Vec<String> {
+        let spec = RoundtableRequest::read(&document)
+            .and_then(|request| request.spec(&Library::default(), "claude", &known));
+        spec.unwrap_err().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_request_is_read_whole() {
+        let document = json!({
+            "subject": "a shop", "workflow": {"file": "mine.yaml", "yaml": "name: x"}, "strategy": "debate",
+            "engine": "claude", "facilitator": {"engine": "codex"}, "interactive": true, "context": "we have one",
+            "participants": ["qa", {"role": "architect", "engine": "codex", "side": "against"}],
+            "limits": {"min_rounds": 1}, "labels": {"team": "core"},
+        });
+        let expected = RoundtableRequest {
+            workflow: Some(WorkflowRef::Given { file: "mine.yaml".to_owned(), yaml: "name: x".to_owned() }),
+            strategy: Some("debate".to_owned()),
+            engine: Some("claude".to_owned()),
+            facilitator_engine: Some("codex".to_owned()),
+            participants: Some(vec![
+                ParticipantRequest::new("qa"),
+                ParticipantRequest {
+                    engine: Some("codex".to_owned()),
+                    side: Some(Side::Against),
+                    ..ParticipantRequest::new("architect")
+                },
+            ]),
+            pace: Pace::Checkpoints,
+            context: Some("we have one".to_owned()),
+            limits: json!({"min_rounds": 1}),
+            labels: [("team".to_owned(), "core".to_owned())].into(),
+            ..RoundtableRequest::new("a shop")
+        };
+        assert_eq!(RoundtableRequest::read(&document), Ok(expected));
+    }
+
+    #[test]
+    fn the_workflow_says_what_the_request_does_not() {
+        let request = RoundtableRequest::new("a shop");
+        let spec = request.spec(&Library::default(), "claude", &known).unwrap();
+        assert_eq!((spec.workflow.as_str(), spec.strategy.as_str()), ("specs", "standard"));
+        assert_eq!(spec.participants[0].role, Role::new("product"));
+        assert!(spec.participants.iter().all(|seat| seat.engine == "claude"));
+        let changed = RoundtableRequest { limits: json!({"max_rounds": 4}), ..request };
+        let spec = changed.spec(&Library::default(), "claude", &known).unwrap();
+        assert_eq!((spec.limits.min_rounds, spec.limits.max_rounds), (3, 4));
+    }
+
+    #[test]
+    fn engines_can_be_mixed() {
+        let document = json!({
+            "subject": "a shop", "facilitator": {"engine": "codex"},
+            "participants": ["qa", {"role": "architect", "engine": "codex"}],
+        });
+        let request = RoundtableRequest::read(&document).unwrap();
+        let spec = request.spec(&Library::default(), "claude", &known).unwrap();
+        let engines: Vec<_> = spec.participants.iter().map(|seat| seat.engine.as_str()).collect();
+        assert_eq!((spec.facilitator.engine.as_str(), engines), ("codex", vec!["claude", "codex"]));
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_said_at_once_with_the_nearest_right_name() {
+        let document = json!({
+            "subject": " ", "strategy": "debat", "participants": ["archtect", {"role": "qa", "engine": "cloude"}],
+            "limits": {"min_rounds": 5, "max_rounds": 2},
+        });
+        let expected = [
+            "/participants/0/role: there is no role `archtect`; did you mean `architect`?",
+            "/participants/1/engine: there is no engine `cloude`",
+            "/strategy: there is no strategy `debat`; did you mean `debate`?",
+            "/subject: is blank, it should be some text",
+            "/limits/min_rounds: is 5, more than max_rounds, which is 2",
+        ];
+        assert_eq!(problems(document), expected);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        let unreadable = RoundtableRequest::read(&json!({
+            "subjct": "x", "workflow": 1, "participants": [1, {"side": "up"}], "limits": 3, "interactive": "yes",
+        }));
+        let paths: Vec<_> = unreadable.unwrap_err().into_iter().map(|error| error.path).collect();
+        let expected = [
+            "/subjct",
+            "/subject",
+            "/interactive",
+            "/workflow",
+            "/participants/0",
+            "/participants/1/side",
+            "/limits",
+        ];
+        assert_eq!(paths, expected);
+        assert_eq!(
+            RoundtableRequest::read(&json!([])),
+            Err(vec![FieldError::new("", "should be an object")])
+        );
+        assert_eq!(
+            problems(json!({"subject": "x", "workflow": "spec"})),
+            ["/workflow: there is no workflow `spec`; did you mean `specs`?"]
+        );
+        assert_eq!(
+            problems(json!({"subject": "x", "workflow": {"yaml": "name: x\nparticipants: [qa]"}})),
+            ["/agenda: has no topic, a roundtable needs at least one"]
+        );
+        assert_eq!(
+            problems(json!({"subject": "x", "limits": {"min_round": 1}})),
+            ["/limits/min_round: unknown limit; did you mean `min_rounds`?"]
+        );
+    }
+}

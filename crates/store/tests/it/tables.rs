@@ -1,0 +1,131 @@
+//! The decider of roundtables, step by step.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use adjourn_core::roundtable::{
+    Command, Document, DoneWhen, Limits, Open, Pace, Refusal, Role, RoundtableSpec, Seat, TopicId, TopicSpec,
+};
+use adjourn_core::{By, ReplyKey};
+use adjourn_store::conformance::items::{at, roundtable_id};
+use adjourn_store::{
+    Error, Outcome, SqliteStore, Store, TableAnswer, TableDecider, TableDenied, TableRequest, load_roundtable,
+};
+
+struct Desk {
+    decider: TableDecider<u32>,
+    store: Arc<SqliteStore>,
+    told: Vec<(u32, TableAnswer)>,
+    tickets: u32,
+    _dir: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(SqliteStore::open(dir.path()).unwrap());
+        let decider = TableDecider::new(store.clone());
+        Self { decider, store, told: Vec::new(), tickets: 0, _dir: dir }
+    }
+
+    fn offer(&mut self, n: u64, command: Command) -> u32 {
+        self.tickets += 1;
+        let ticket = self.tickets;
+        self.decider.offer(TableRequest { id: roundtable_id(n), command, at: at(u64::from(ticket)), ticket });
+        ticket
+    }
+
+    fn commit(&mut self) -> usize {
+        let items = self.decider.submit();
+        let outcomes = self.store.commit(&items).unwrap();
+        self.decider.settle(Ok(&outcomes));
+        self.told.extend(self.decider.take_answers());
+        items.len()
+    }
+
+    fn answer(&self, ticket: u32) -> &TableAnswer {
+        &self.told.iter().find(|(told, _)| *told == ticket).expect("it was told").1
+    }
+}
+
+fn open(subject: &str, key: Option<&str>) -> Command {
+    let spec = RoundtableSpec {
+        subject: subject.to_owned(),
+        workflow: "specs".to_owned(),
+        document: Document::Requirements,
+        strategy: "standard".to_owned(),
+        limits: Limits::default(),
+        agenda: vec![TopicSpec {
+            topic_id: TopicId::new("scope"),
+            title: "Scope".to_owned(),
+            critical: false,
+            done_when: DoneWhen { min_requirements: 1, ..DoneWhen::default() },
+        }],
+        facilitator: Seat::facilitator("scripted"),
+        participants: vec![Seat::participant("qa", "scripted")],
+        pace: Pace::Continuous,
+        context: None,
+        labels: Default::default(),
+    };
+    let key = key.map(|key| ReplyKey { key: key.to_owned(), digest: subject.to_owned() });
+    Command::Open(Box::new(Open { spec, known_roles: BTreeSet::from([Role::new("qa")]), key }))
+}
+
+#[test]
+fn commands_to_one_roundtable_are_decided_one_after_the_other_and_others_share_the_commit() {
+    let mut desk = Desk::new();
+    let first = [desk.offer(1, open("one", None)), desk.offer(2, open("two", None))];
+    let second = desk.offer(1, Command::OpenRound);
+    assert_eq!(desk.commit(), 2);
+    assert!(first.iter().all(|ticket| desk.answer(*ticket).is_ok()));
+    assert!(desk.decider.is_busy() && desk.told.len() == 2, "the second command waits for the first");
+    assert_eq!(desk.commit(), 1);
+    let accepted = desk.answer(second).as_ref().unwrap();
+    assert_eq!(accepted.table.current().unwrap().number, 1);
+    let loaded = load_roundtable(desk.store.as_ref(), roundtable_id(1)).unwrap().unwrap();
+    assert_eq!(&loaded, accepted.table.as_ref());
+    assert!(!desk.decider.is_busy());
+}
+
+#[test]
+fn the_same_key_finds_the_roundtable_that_it_opened_and_no_other() {
+    let mut desk = Desk::new();
+    let first = desk.offer(1, open("one", Some("key")));
+    desk.commit();
+    let (again, other) = (desk.offer(2, open("one", Some("key"))), desk.offer(3, open("three", Some("key"))));
+    assert_eq!(desk.commit(), 0);
+    let opened = desk.answer(first).as_ref().unwrap();
+    let found = desk.answer(again).as_ref().unwrap();
+    assert_eq!((found.table.id(), found.events.len()), (opened.table.id(), 0));
+    let refused = desk.answer(other).as_ref().unwrap_err();
+    assert!(matches!(refused, TableDenied::Refused(Refusal::KeyReused { .. })), "{refused}");
+}
+
+#[test]
+fn a_commit_that_fails_changes_nothing_and_the_next_one_goes_on() {
+    let mut desk = Desk::new();
+    let lost = desk.offer(1, open("one", None));
+    assert_eq!(desk.decider.submit().len(), 1);
+    let full = Arc::new(Error::Failed { doing: "commit", problem: "the disk is full".to_owned() });
+    desk.decider.settle(Err(&full));
+    desk.told.extend(desk.decider.take_answers());
+    assert!(matches!(desk.answer(lost), Err(TableDenied::Failed(_))));
+    let unknown = desk.offer(1, Command::Close(By::USER));
+    desk.commit();
+    let refused = desk.answer(unknown).as_ref().unwrap_err().to_string();
+    assert_eq!(refused, format!("there is no roundtable {}", roundtable_id(1)));
+}
+
+#[test]
+fn what_another_writer_overtook_is_decided_again() {
+    let mut desk = Desk::new();
+    desk.offer(1, open("one", None));
+    desk.commit();
+    let closed = desk.offer(1, Command::Close(By::USER));
+    let items = desk.decider.submit();
+    let conflict = adjourn_store::Conflict::Seq { actual: 7 };
+    desk.decider.settle(Ok(&[Outcome::Refused(conflict)]));
+    assert_eq!((items.len(), desk.told.len()), (1, 1));
+    assert_eq!(desk.commit(), 1);
+    assert!(desk.answer(closed).is_ok());
+}
