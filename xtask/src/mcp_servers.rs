@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{install, repo};
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(crate) struct Options {
     /// Which ones; without a name, all of them
     names: Vec<String>,

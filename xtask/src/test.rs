@@ -5,7 +5,7 @@ use std::process::Command;
 use adjourn_testkit::agents::REQUIRE_VARIABLE;
 use anyhow::{Result, ensure};
 
-use crate::{agents, browser, cargo, mcp, python, schemathesis};
+use crate::{agents, browser, cargo, mcp, mcp_servers, python, schemathesis};
 
 /// The smallest: 23 MB, where all of them are 1.5 GB.
 const USUAL_AGENT: &str = "gemini";
@@ -37,6 +37,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(names) => Some(names.as_str()),
         None => usual_agent()?,
     };
+    usual_servers()?;
     let required = required.map(|names| (REQUIRE_VARIABLE, names));
     cargo::run_with(required.as_slice(), &command)?;
     if options.filter.is_some() {
@@ -77,6 +78,15 @@ fn usual_agent() -> Result<Option<&'static str>> {
     }
     agents::run(&agents::Options::one(USUAL_AGENT))?;
     Ok(Some(USUAL_AGENT))
+}
+
+/// Installs the tool servers that nobody here wrote. Where what they run on is missing, what needs them is skipped.
+fn usual_servers() -> Result<()> {
+    if is_there("npm") && python::is_there() {
+        return mcp_servers::run(&mcp_servers::Options::default());
+    }
+    eprintln!("npm or python3 is not installed, so tests that need real tool servers are skipped");
+    Ok(())
 }
 
 /// SQLite is compiled in. Without a compiler that fails deep inside a build script, in words that help nobody.

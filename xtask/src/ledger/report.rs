@@ -104,12 +104,6 @@ impl Ledger {
         }
     }
 
-    /// Drops the scenarios that need a runtime.
-    pub(super) fn retain_pure(&mut self) {
-        self.entries.retain(|entry| entry.scenario.pure);
-        self.titles.retain(|(chapter, _)| self.entries.iter().any(|entry| entry.chapter == *chapter));
-    }
-
     /// What a strict reader objects to, one line each.
     pub(super) fn problems(&self) -> Vec<String> {
         let untested = self.entries.iter().filter_map(|entry| match entry.status() {

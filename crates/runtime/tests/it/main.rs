@@ -8,6 +8,7 @@ mod agents;
 mod example_skills;
 mod examples;
 mod faults;
+mod foreign_tools;
 mod killed;
 mod path_of_a_run;
 mod queue;
