@@ -8,7 +8,7 @@ use adjourn_core::{ErrorCode, Interaction, Run, RunError, RunId, Subject, Survey
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{
-    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, NoTools, Recorder, ReplayEngine, Turn,
+    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, NoTools, Recorder, ReplayEngine, Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,6 +37,8 @@ pub struct Desk {
     variables: BTreeMap<String, String>,
     workspaces: Workspaces,
     supervisor: Supervisor,
+    /// Where agents call the tools of their runs.
+    gateway: Gateway,
     /// Engines that were made before: each is the same for all runs.
     engines: Mutex<HashMap<String, Arc<dyn Engine>>>,
     shelf: Shelf,
@@ -57,6 +59,7 @@ impl Desk {
             variables,
             workspaces,
             supervisor,
+            gateway: Gateway::new(),
             engines: Mutex::default(),
             shelf: Shelf::default(),
             recorded: Mutex::default(),
@@ -109,11 +112,11 @@ impl Desk {
             How::Acp { command, permissions, serves, model } => {
                 let config =
                     AcpConfig { command, permission, rules: permissions, serves, model, env, pass_env };
-                Ok(Arc::new(AcpEngine::new(config, self.supervisor.clone())))
+                Ok(Arc::new(AcpEngine::new(config, self.supervisor.clone(), self.gateway.clone())))
             }
             How::Exec { preset, command } => {
                 let config = ExecConfig { preset, command, permission, model: None, env, pass_env };
-                Ok(Arc::new(ExecEngine::new(config, self.supervisor.clone())))
+                Ok(Arc::new(ExecEngine::new(config, self.supervisor.clone(), self.gateway.clone())))
             }
             How::Replay { recording: Some(recording), pace } => ReplayEngine::open(&recording, pace)
                 .map(|engine| Arc::new(engine) as _)
