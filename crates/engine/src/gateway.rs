@@ -32,6 +32,12 @@ use places::Places;
 /// What agents know the gateway by. They make it part of the names of its tools.
 pub(crate) const NAME: &str = "adjourn";
 
+/// The variable of an agent's environment that says where the gateway is.
+const URL_VARIABLE: &str = "ADJOURN_MCP_URL";
+
+/// The variable that has what the agent shows there. Presets refer to it.
+pub(crate) const TOKEN_VARIABLE: &str = "ADJOURN_MCP_TOKEN";
+
 /// Lets agents call the tools of their turns. Cheap to clone; all clones are the same gateway.
 #[derive(Debug, Clone, Default)]
 pub struct Gateway {

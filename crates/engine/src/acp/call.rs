@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use adjourn_core::ErrorCode;
 
 use super::AcpEngine;
+use super::gateway;
 use super::live::Live;
 use crate::environment::Environment;
 use crate::gateway::Badge;
@@ -56,7 +57,7 @@ impl AcpEngine {
         environment.set("ADJOURN_RUN_ID", turn.run_id.to_string());
         let mut masker = turn.masker.clone();
         if let Some(badge) = badge {
-            environment.reach_loopback();
+            gateway::prepare(&mut environment, badge);
             let masked = masker.and(badge.token());
             masker = masked.map_err(|error| failed(ErrorCode::Internal, error.to_string()))?;
         }

@@ -189,11 +189,12 @@ impl Live {
     }
 }
 
-/// What agents call each permission. None of the names means something else to another agent.
+/// What agents call each permission; the first that is offered counts. `auto` is codex's name for it, and in claude a mode in
+/// which a model decides, which claude offers besides `acceptEdits`.
 fn names_of(permission: Permission) -> &'static [&'static str] {
     match permission {
         Permission::ReadOnly => &["read-only", "plan"],
-        Permission::Workspace => &["auto", "acceptEdits", "autoEdit", "auto_edit", "build"],
+        Permission::Workspace => &["acceptEdits", "autoEdit", "auto_edit", "auto", "build"],
         Permission::Full => &["full-access", "bypassPermissions", "yolo"],
     }
 }
@@ -240,7 +241,7 @@ mod tests {
             let modes = modes.iter().map(|mode| SessionMode::new((*mode).to_owned(), *mode)).collect();
             SessionModeState::new(current.to_owned(), modes)
         };
-        let claude = ["default", "acceptEdits", "plan", "bypassPermissions"];
+        let claude = ["auto", "default", "acceptEdits", "plan", "bypassPermissions"];
         let codex = ["read-only", "auto", "full-access"];
         for (permission, modes, current, expected) in [
             (Permission::Workspace, &claude[..], "default", Some("acceptEdits")),

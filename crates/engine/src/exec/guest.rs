@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{ErrorCode, RunError};
@@ -14,11 +14,8 @@ use crate::gateway::{Badge, Offered, Seat};
 use crate::secrets::Secret;
 use crate::turn::Turn;
 
-/// Where the gateway is, for an agent that wants to know.
-const URL: &str = "ADJOURN_MCP_URL";
-
-/// What the agent shows there.
-const TOKEN: &str = "ADJOURN_MCP_TOKEN";
+/// The permissions of a folder by which somebody besides its owner can put files there.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// An agent that may call the tools of its turn, until dropped.
 pub(super) struct Guest {
@@ -47,14 +44,16 @@ impl ExecEngine {
                     turn.logs.display()
                 ),
             })?;
+        check_place(profile, &turn.logs)?;
         let seat = badge.seat(turn.tools.clone(), offered);
         Ok(Some(Guest { badge, _seat: seat, access: &profile.gateway, files }))
     }
 
-    /// What the configuration sets is not overwritten, and without it the agent would not know of its tools.
+    /// What the configuration sets is not overwritten, and without some of it the agent would not know of its tools.
     fn check_environment(&self, profile: &Profile) -> Result<(), RunError> {
         let environment = self.environment();
-        match profile.gateway.env.iter().find(|(name, _)| environment.get(name).is_some()) {
+        let is_taken = |(name, value): &&(&str, &str)| tells(value) && environment.get(name).is_some();
+        match profile.gateway.env.iter().find(is_taken) {
             None => Ok(()),
             Some((name, _)) => Err(RunError {
                 code: ErrorCode::EngineProtocolError,
@@ -65,6 +64,32 @@ impl ExecEngine {
                 ),
             }),
         }
+    }
+}
+
+/// Whether a variable says where the gateway is; what does not is only good to have.
+fn tells(value: &str) -> bool {
+    value.contains('{')
+}
+
+/// An agent that passes over its files would work without its tools, and say nothing.
+fn check_place(profile: &Profile, folder: &Path) -> Result<(), RunError> {
+    let Some(instead) = profile.gateway.unless_of_root else { return Ok(()) };
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let is_of_others = |folder: &&Path| {
+        folder.metadata().is_ok_and(|found| found.uid() != 0 || found.mode() & WRITABLE_BY_OTHERS != 0)
+    };
+    match folder.ancestors().find(is_of_others) {
+        None => Ok(()),
+        Some(place) => Err(RunError {
+            code: ErrorCode::EngineProtocolError,
+            message: format!(
+                "{} cannot be told of the tools of this run: it reads that only from folders that are root's and that \
+                 nobody else can write to, which {} is not. Instead, {instead}",
+                profile.name,
+                place.display()
+            ),
+        }),
     }
 }
 
@@ -79,11 +104,11 @@ impl Guest {
     }
 
     pub(super) fn set(&self, environment: &mut Environment) {
-        environment.set(URL, self.badge.url());
-        environment.set(TOKEN, self.token().expose());
-        environment.reach_loopback();
+        self.badge.tell(environment);
         for (name, value) in self.access.env {
-            environment.set(name, self.files.fill(value, self.badge.url()));
+            if tells(value) || environment.get(name).is_none() {
+                environment.set(name, self.files.fill(value, self.badge.url()));
+            }
         }
     }
 }

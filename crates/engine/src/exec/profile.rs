@@ -106,11 +106,14 @@ pub(crate) struct Access {
     pub(crate) env: &'static [(&'static str, &'static str)],
     /// Files by name, which are there as long as the agent is.
     pub(crate) files: &'static [(&'static str, &'static str)],
+    /// What to do instead, for an agent that passes over a file unless it and all folders above it are root's, and nobody
+    /// else can write there.
+    pub(crate) unless_of_root: Option<&'static str>,
 }
 
 impl Access {
     /// For an agent that reads the environment.
-    pub(crate) const ENVIRONMENT: Self = Self { args: &[], env: &[], files: &[] };
+    pub(crate) const ENVIRONMENT: Self = Self { args: &[], env: &[], files: &[], unless_of_root: None };
 }
 
 /// How output is read.

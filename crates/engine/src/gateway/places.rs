@@ -7,6 +7,8 @@ use tokio::sync::Semaphore;
 
 use super::limits::CALLS_MAX;
 use super::offered::Offered;
+use super::{TOKEN_VARIABLE, URL_VARIABLE};
+use crate::environment::Environment;
 use crate::secrets::Secret;
 use crate::toolbox::Toolbox;
 
@@ -87,6 +89,13 @@ pub(crate) struct Badge {
 impl Badge {
     pub(super) fn new(place: Arc<Place>, url: String) -> Self {
         Self { place, url }
+    }
+
+    /// What a process needs in its environment to get in.
+    pub(crate) fn tell(&self, environment: &mut Environment) {
+        environment.set(URL_VARIABLE, &self.url);
+        environment.set(TOKEN_VARIABLE, self.token().expose());
+        environment.reach_loopback();
     }
 
     /// Where the gateway is.

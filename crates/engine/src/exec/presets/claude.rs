@@ -50,8 +50,10 @@ pub(super) const PROFILE: Profile = Profile {
             "--allowedTools",
             "mcp__adjourn",
         ],
-        env: &[],
+        // Else it may ask its model before the tools are there.
+        env: &[("MCP_CONNECTION_NONBLOCKING", "false")],
         files: &[],
+        unless_of_root: None,
     },
     output: Output::Events(RULES),
     statuses: &[],

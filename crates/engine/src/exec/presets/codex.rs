@@ -55,6 +55,7 @@ pub(super) const PROFILE: Profile = Profile {
         ],
         env: &[],
         files: &[],
+        unless_of_root: None,
     },
     output: Output::Events(RULES),
     statuses: &[],

@@ -43,16 +43,10 @@ pub(super) const PROFILE: Profile = Profile {
         args: &["--policy", "{file:policy.toml}"],
         // The lowest layer of its settings, so that nothing which the user or an administrator has set is lost.
         env: &[("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "{file:settings.json}")],
-        files: &[
-            (
-                "settings.json",
-                r#"{"mcpServers":{"adjourn":{"httpUrl":"{url}","headers":{"Authorization":"Bearer ${ADJOURN_MCP_TOKEN}"},"timeout":86400000,"trust":true}}}"#,
-            ),
-            (
-                "policy.toml",
-                "[[rule]]\ntoolName = \"*\"\nmcpName = \"adjourn\"\ndecision = \"allow\"\npriority = 900\n",
-            ),
-        ],
+        files: &[("settings.json", SETTINGS), ("policy.toml", POLICY)],
+        unless_of_root: Some(
+            "use it over ACP: kind = \"acp\", command = [\"gemini\", \"--acp\", \"--skip-trust\"], profile = \"sticky_process\"",
+        ),
     },
     output: Output::Events(RULES),
     statuses: &[
@@ -77,6 +71,21 @@ pub(super) const PROFILE: Profile = Profile {
         ("terminated", ErrorCode::ModelUnavailable),
     ],
 };
+
+/// How long a call may take is for the tool to say, so here it is a day.
+const SETTINGS: &str = r#"{"mcpServers":{"adjourn":{
+    "httpUrl": "{url}",
+    "headers": {"Authorization": "Bearer ${ADJOURN_MCP_TOKEN}"},
+    "timeout": 86400000,
+    "trust": true
+}}}"#;
+
+const POLICY: &str = r#"[[rule]]
+toolName = "*"
+mcpName = "adjourn"
+decision = "allow"
+priority = 900
+"#;
 
 const SHELL: &str = "run_shell_command";
 

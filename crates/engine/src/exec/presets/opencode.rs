@@ -32,6 +32,7 @@ pub(super) const PROFILE: Profile = Profile {
             r#"{"mcp":{"adjourn":{"type":"remote","url":"{url}","headers":{"Authorization":"Bearer {env:ADJOURN_MCP_TOKEN}"},"enabled":true,"oauth":false,"timeout":86400000}}}"#,
         )],
         files: &[],
+        unless_of_root: None,
     },
     output: Output::Events(RULES),
     statuses: &[],

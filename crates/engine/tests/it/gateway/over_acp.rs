@@ -161,6 +161,15 @@ async fn an_agent_need_not_ask_before_it_calls_what_is_offered() {
     for title in ["mcp__adjourn__echo", "echo (adjourn MCP Server)"] {
         assert_eq!(answer(asks(title, "other", json!({"message": "hi"}))).await, "yes", "{title}");
     }
+    assert_eq!(answer(asks(CODEX, "other", of_codex("adjourn", "mcp_tool_call"))).await, "yes");
+}
+
+const CODEX: &str = "Approve MCP tool call";
+
+/// What codex gives for the arguments of a call.
+fn of_codex(server: &str, kind: &str) -> Value {
+    let meta = json!({"codex_approval_kind": kind, "tool_params": {"message": "hi"}});
+    json!({"server_name": server, "request": {"mode": "form", "_meta": meta}})
 }
 
 #[tokio::test]
@@ -179,6 +188,9 @@ async fn nothing_of_its_own_passes_for_a_tool_that_is_offered() {
         // A title that the model wrote, as the argument of another tool.
         (ours, "other", json!({"command": ours, "stdin": "rm -rf ."})),
         (ours, "other", json!({"questions": [{"question": ours}]})),
+        (CODEX, "other", json!({"command": CODEX, "of": of_codex("adjourn", "mcp_tool_call")})),
+        (CODEX, "other", of_codex("other", "mcp_tool_call")),
+        (CODEX, "other", of_codex("adjourn", "tool_suggestion")),
         // Nothing to be seen of its arguments.
         (ours, "other", Value::Null),
     ] {

@@ -1,5 +1,7 @@
 //! Turns of command lines that have tools, or none.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use adjourn_core::{ErrorCode, OutputStream, RunError};
@@ -7,9 +9,9 @@ use adjourn_engine::{Engine, ExecEngine, Finished, Gateway, NoTools, Preset, Too
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::Scripted;
 use super::toolbox::done;
 use super::visit::{Visit, knock};
+use super::{Scripted, is_of_root};
 use crate::agent::{Stage, supervisor};
 use crate::turns::{Going, completed, config, turn};
 
@@ -65,23 +67,42 @@ async fn an_agent_without_tools_is_told_of_no_gateway() {
 
 #[tokio::test]
 async fn files_for_an_agent_are_its_owners_alone_outside_its_workspace_and_gone_with_it() {
-    let stage = Stage::new();
-    // It ends like gemini does after a turn.
+    let (stage, run) = (Stage::new(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+    if !is_of_root(run.path()) {
+        return;
+    }
     let script = r#"
 for arg in "$@" "$GEMINI_CLI_SYSTEM_DEFAULTS_PATH"; do
-    [ -f "$arg" ] && stat -c '%a' "$arg" >>../modes && echo "$arg" >>../paths
+    [ -f "$arg" ] && stat -c '%a' "$arg" >>modes && echo "$arg" >>paths
 done
-grep -c "$ADJOURN_MCP_TOKEN" "$GEMINI_CLI_SYSTEM_DEFAULTS_PATH" >>../tokens
-echo '{"type":"result","status":"success"}'
+grep -c "$ADJOURN_MCP_TOKEN" "$GEMINI_CLI_SYSTEM_DEFAULTS_PATH" >>tokens
 "#;
+    let config = config(&stage, Preset::Gemini, "sh", script);
+    let engine: Arc<dyn Engine> = Arc::new(ExecEngine::new(config, supervisor(), Gateway::new()));
     let tools = Scripted::new([("echo", done(json!("hi")))]);
-    play(&stage, Preset::Gemini, script, tools).await;
+    let logs = run.path().join("logs");
+    Going::start(engine, Turn { tools, logs: logs.clone(), ..turn(&stage, "go") }).until_it_ends().await;
     let read = |name: &str| std::fs::read_to_string(stage.path().join(name)).unwrap();
     assert_eq!((read("modes").as_str(), read("tokens").as_str()), ("600\n600\n", "0\n"));
-    for path in read("paths").lines() {
-        assert!(path.starts_with(&stage.path().join("logs").display().to_string()), "{path}");
-        assert!(!std::path::Path::new(path).exists(), "{path}");
+    for path in read("paths").lines().map(Path::new) {
+        assert!(path.starts_with(&logs) && !path.exists(), "{}", path.display());
     }
+}
+
+#[tokio::test]
+async fn an_agent_that_would_pass_over_its_files_is_not_started() {
+    let stage = Stage::new();
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(stage.path(), open).unwrap();
+    let tools = Scripted::new([("echo", done(json!("hi")))]);
+    let finished = play(&stage, Preset::Gemini, "touch ../started", tools).await;
+    let Finished::Failed(RunError { code, message }) = finished else {
+        panic!("it did not fail: {finished:?}")
+    };
+    assert_eq!(code, ErrorCode::EngineProtocolError);
+    assert!(message.contains("use it over ACP"), "{message}");
+    let left = std::fs::read_dir(stage.path().join("logs")).unwrap().count();
+    assert_eq!((stage.path().join("started").exists(), left), (false, 0));
 }
 
 #[tokio::test]
