@@ -60,22 +60,13 @@ impl ServerHandler for Handler {
                 "the arguments hold the token that you call this with, which is for nobody else",
             ));
         }
-        let Ok(room) = place.calls.clone().try_acquire_owned() else {
+        let Ok(_room) = place.calls.try_acquire() else {
             let problem =
                 format!("you make too many calls at once: wait until one of the {CALLS_MAX} is over");
             return Ok(refused(&problem));
         };
         let call = Call { name: request.name.into_owned(), arguments, call_ref: None };
-        // By a task of its own: the SDK drops this future when the client is gone, and the call goes on.
-        let made = tokio::spawn(async move {
-            let told = tools.call(call).await;
-            drop(room);
-            told
-        });
-        match made.await {
-            Ok(told) => answer(told).map(CallToolResponse::from),
-            Err(_) => Err(ErrorData::internal_error("the call was cut off", None)),
-        }
+        answer(tools.call(call).await).map(CallToolResponse::from)
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Place {
     /// The turn that goes on, for as long as its [`Seat`] is held.
     turn: Mutex<Weak<Turn>>,
     /// One for each call that may be under way.
-    pub(super) calls: Arc<Semaphore>,
+    pub(super) calls: Semaphore,
 }
 
 #[derive(Debug)]
@@ -37,11 +37,8 @@ struct Turn {
 impl Places {
     /// A place with a token of its own.
     pub(super) fn add(&self) -> Result<Arc<Place>, getrandom::Error> {
-        let place = Arc::new(Place {
-            token: token()?,
-            turn: Mutex::default(),
-            calls: Arc::new(Semaphore::new(CALLS_MAX)),
-        });
+        let place =
+            Arc::new(Place { token: token()?, turn: Mutex::default(), calls: Semaphore::new(CALLS_MAX) });
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|place| place.strong_count() > 0);
         all.push(Arc::downgrade(&place));

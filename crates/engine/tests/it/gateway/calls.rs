@@ -74,11 +74,7 @@ async fn what_became_of_a_call_is_told_so_that_an_agent_knows_what_to_do() {
 async fn a_client_that_is_gone_changes_nothing_about_its_call() {
     let tools = Scripted::new([("slow", Does::Waits)]);
     let visit = Visit::alone(tools.clone()).await;
-    let client = visit.client().await;
-    let calling = tokio::spawn(async move { client.try_call("slow", json!({"n": 1})).await });
-    until(|| (tools.begun().len() == 1).then_some(())).await;
-    calling.abort();
-    assert!(calling.await.unwrap_err().is_cancelled());
+    visit.call_and_leave("slow", || tools.begun().len() == 1).await;
     // Whoever comes next shows that the server has taken note of it.
     visit.client().await.tools().await;
     tools.let_go(1);

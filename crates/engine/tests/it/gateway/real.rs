@@ -63,7 +63,7 @@ impl Staged {
         let (seen, finished) = Going::start(engine.clone(), first.clone()).until_it_ends().await;
         let outcomes = self.server.outcomes();
         assert_eq!(finished, completed("It said hi."), "{seen:#?} {outcomes:?}");
-        assert_eq!(tools.begun(), [call.clone()], "{seen:#?}");
+        assert_eq!(tools.begun(), std::slice::from_ref(&call), "{seen:#?}");
         let is_shown = facts(&seen).iter().any(|fact| matches!(fact, Observation::ToolCall { .. }));
         assert!(is_shown, "what the agent called is seen: {seen:#?}");
         let stays = (profile == Profile::StickyProcess).then(|| process(&seen));

@@ -10,7 +10,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 
 use super::toolbox::done;
-use super::visit::{Visit, knock};
+use super::visit::Visit;
 use super::{Scripted, is_of_root};
 use crate::agent::{Stage, supervisor};
 use crate::turns::{Going, completed, config, turn};
@@ -25,17 +25,15 @@ async fn play(stage: &Stage, preset: Preset, script: &str, tools: Arc<dyn Toolbo
 
 #[tokio::test]
 async fn the_token_counts_as_long_as_the_turn() {
-    let visit = Visit::alone(Scripted::new([("echo", done(json!("hi")))])).await;
-    let (url, bearer) = (visit.url.clone(), format!("Bearer {}", visit.token));
-    let gateway_stays = Gateway::new();
-    let stays = Visit::begin(&gateway_stays, 1, Scripted::new([("echo", done(json!("hi")))])).await;
-    let other = Visit::begin(&gateway_stays, 2, Scripted::new([("echo", done(json!("hi")))])).await;
-    let over = (stays.url.clone(), format!("Bearer {}", stays.token));
-    stays.leave().await;
-    assert_eq!(knock(&over.0, &[("authorization", &over.1)], String::new()).await, StatusCode::UNAUTHORIZED);
+    let gateway = Gateway::new();
+    let echo = || Scripted::new([("echo", done(json!("hi")))]);
+    let one = Visit::begin(&gateway, 1, echo()).await;
+    let other = Visit::begin(&gateway, 2, echo()).await;
+    let [one_bearer, other_bearer] = [&one, &other].map(|visit| format!("Bearer {}", visit.token));
+    one.leave().await;
+    assert_eq!(other.knock(&[("authorization", &one_bearer)]).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(other.knock(&[("authorization", &other_bearer)]).await, StatusCode::OK);
     other.leave().await;
-    assert_eq!(knock(&url, &[("authorization", &bearer)], String::new()).await, StatusCode::OK);
-    visit.leave().await;
 }
 
 #[tokio::test]

@@ -11,9 +11,11 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::Scripted;
-use crate::agent::{Stage, supervisor};
+use crate::agent::{Stage, supervisor, until};
 use crate::turns::{Going, config, turn};
 
 const AGENT: &str = r#"
@@ -55,6 +57,28 @@ impl Visit {
     /// Asks for the tools as anybody could, with these headers.
     pub(crate) async fn knock(&self, headers: &[(&str, &str)]) -> StatusCode {
         knock(&self.url, headers, String::new()).await
+    }
+
+    /// Calls a tool, and hangs up as soon as the call has begun; returns when the server has done so, too.
+    pub(crate) async fn call_and_leave(&self, tool: &str, has_begun: impl Fn() -> bool) {
+        let address = self.url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}});
+        let call = call.to_string();
+        let head = [
+            "POST /mcp HTTP/1.1".to_owned(),
+            format!("host: {address}"),
+            format!("authorization: Bearer {}", self.token),
+            "content-type: application/json".to_owned(),
+            "accept: application/json, text/event-stream".to_owned(),
+            format!("content-length: {}", call.len()),
+        ];
+        let mut connection = TcpStream::connect(address).await.unwrap();
+        let request = format!("{}\r\n\r\n{call}", head.join("\r\n"));
+        connection.write_all(request.as_bytes()).await.unwrap();
+        until(|| has_begun().then_some(())).await;
+        connection.shutdown().await.unwrap();
+        let mut rest = Vec::new();
+        connection.read_to_end(&mut rest).await.unwrap();
     }
 
     /// The agent leaves; this is how its turn ended.
