@@ -11,6 +11,7 @@
 mod call;
 mod failure;
 mod files;
+mod gateway;
 mod keeper;
 mod live;
 mod narrator;
@@ -33,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 pub use permission::{PermissionAnswer, PermissionRule, ToolKind};
 
 use crate::exec::Permission;
+use crate::gateway::{Gateway, Offered};
 use crate::supervisor::Supervisor;
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 use keeper::Kept;
@@ -103,6 +105,7 @@ impl AcpConfig {
 pub struct AcpEngine {
     config: AcpConfig,
     supervisor: Supervisor,
+    gateway: Gateway,
     /// Conversations that wait for their next turn.
     staying: Mutex<HashMap<RunId, Live>>,
     /// The processes of all of them, and of those whose turn goes on.
@@ -110,9 +113,9 @@ pub struct AcpEngine {
 }
 
 impl AcpEngine {
-    /// An engine for the agent in `config`, whose processes are kept by `supervisor`.
-    pub fn new(config: AcpConfig, supervisor: Supervisor) -> Self {
-        Self { config, supervisor, staying: Mutex::default(), processes: Mutex::default() }
+    /// An engine for the agent in `config`, whose processes are kept by `supervisor` and call their tools by `gateway`.
+    pub fn new(config: AcpConfig, supervisor: Supervisor, gateway: Gateway) -> Self {
+        Self { config, supervisor, gateway, staying: Mutex::default(), processes: Mutex::default() }
     }
 
     fn staying(&self) -> MutexGuard<'_, HashMap<RunId, Live>> {
@@ -138,14 +141,29 @@ impl AcpEngine {
             }
             None => None,
         };
-        let mut live = match stayed {
-            Some(live) => live,
-            None => match self.begin(&turn, &seen, &stop).await {
-                Ok(live) => live,
-                Err(finished) => return finished,
-            },
+        let offered = tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(Finished::Stopped),
+            offered = Offered::by(&*turn.tools) => offered.map_err(Finished::Failed),
+        };
+        let live = match (stayed, offered) {
+            (Some(mut live), Ok(offered)) => {
+                live.seat = live.badge.as_ref().map(|badge| badge.seat(turn.tools.clone(), offered));
+                Ok(live)
+            }
+            (None, Ok(offered)) => self.begin(&turn, offered, &seen, &stop).await,
+            (Some(live), Err(finished)) => {
+                self.dismiss(turn.run_id, live).await;
+                Err(finished)
+            }
+            (None, Err(finished)) => Err(finished),
+        };
+        let mut live = match live {
+            Ok(live) => live,
+            Err(finished) => return finished,
         };
         let played = live.play(&turn, &self.config, &seen, &stop).await;
+        live.seat = None;
         match (played, turn.profile) {
             (Played::Over(finished), _) => {
                 self.dismiss(turn.run_id, live).await;
@@ -182,10 +200,17 @@ impl AcpEngine {
     async fn begin(
         &self,
         turn: &Turn,
+        offered: Offered,
         seen: &mpsc::Sender<Seen>,
         stop: &CancellationToken,
     ) -> Result<Live, Finished> {
-        let mut live = self.start(turn).await?;
+        let badge = match offered.is_empty() {
+            true => None,
+            false => Some(self.gateway.admit().await.map_err(Finished::Failed)?),
+        };
+        let seat = badge.as_ref().map(|badge| badge.seat(turn.tools.clone(), offered));
+        let mut live = self.start(turn, badge.as_ref()).await?;
+        (live.badge, live.seat) = (badge, seat);
         self.processes().insert(turn.run_id, live.kept());
         let opened = tokio::select! {
             biased;

@@ -43,6 +43,9 @@ const ALLOWED: &[Allowed] = &[
     Allowed { name: "no_proxy", because: "comes with http_proxy" },
 ];
 
+/// This machine, as an exception from proxies.
+const LOOPBACK: &str = "127.0.0.1";
+
 /// The environment of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
@@ -68,6 +71,23 @@ impl Environment {
 
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// Keeps what goes to loopback from any proxy, which would not find it there.
+    pub(crate) fn reach_loopback(&mut self) {
+        // Programs read the one or the other, and the user may have set only one.
+        for (name, other) in [("NO_PROXY", "no_proxy"), ("no_proxy", "NO_PROXY")] {
+            let mut exceptions = self.get(name).or_else(|| self.get(other)).unwrap_or_default().to_owned();
+            let has_loopback =
+                exceptions.to_str().is_some_and(|all| all.split(',').any(|one| one.trim() == LOOPBACK));
+            if !has_loopback {
+                if !exceptions.is_empty() {
+                    exceptions.push(",");
+                }
+                exceptions.push(LOOPBACK);
+            }
+            self.set(name, exceptions);
+        }
     }
 
     pub(crate) fn into_variables(self) -> Vec<(OsString, OsString)> {
@@ -122,5 +142,16 @@ mod tests {
         ];
         let expected = expected.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         assert_eq!(environment.into_variables(), expected);
+    }
+
+    #[test]
+    fn loopback_is_an_exception_from_proxies_besides_those_of_the_user() {
+        let mut environment = Environment::default();
+        environment.set("NO_PROXY", "intern.example");
+        environment.reach_loopback();
+        environment.reach_loopback();
+        for name in ["NO_PROXY", "no_proxy"] {
+            assert_eq!(environment.get(name).unwrap(), "intern.example,127.0.0.1", "{name}");
+        }
     }
 }

@@ -8,6 +8,7 @@
 
 mod call;
 mod ending;
+mod guest;
 mod interpret;
 mod output;
 mod presets;
@@ -28,10 +29,12 @@ pub(crate) use output::{CHUNK_BYTES, OUTPUT_BYTES_MAX};
 pub use presets::Preset;
 pub use profile::Permission;
 
+use crate::gateway::Gateway;
 use crate::lines::TEXT_BYTES_MAX;
 use crate::supervisor::{Agent, Supervised, Supervisor};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn, failed, show};
 use ending::Ending;
+use guest::Guest;
 use output::Broken;
 use profile::Output;
 use watch::{Read, Unread, watch};
@@ -86,16 +89,17 @@ impl ExecConfig {
 pub struct ExecEngine {
     config: ExecConfig,
     supervisor: Supervisor,
+    gateway: Gateway,
 }
 
 impl ExecEngine {
-    /// An engine for the agent in `config`, whose processes are kept by `supervisor`.
-    pub fn new(config: ExecConfig, supervisor: Supervisor) -> Self {
-        Self { config, supervisor }
+    /// An engine for the agent in `config`, whose processes are kept by `supervisor` and call their tools by `gateway`.
+    pub fn new(config: ExecConfig, supervisor: Supervisor, gateway: Gateway) -> Self {
+        Self { config, supervisor, gateway }
     }
 
     /// Starts the agent, or says why it cannot be.
-    async fn start(&self, turn: &Turn) -> Result<(Supervised, Unread), Finished> {
+    async fn start(&self, turn: &Turn, guest: Option<&Guest>) -> Result<(Supervised, Unread), Finished> {
         let mut environment = self.environment();
         let program =
             self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;
@@ -110,19 +114,34 @@ impl ExecEngine {
         if let Some(handle) = &turn.handle {
             environment.set("ADJOURN_HANDLE", handle);
         }
+        if let Some(guest) = guest {
+            guest.set(&mut environment);
+        }
         let mut agent = Agent::new(program, &turn.workspace);
-        (agent.args, agent.env) = (self.args(turn), environment.into_variables());
+        (agent.args, agent.env) = (self.args(turn, guest), environment.into_variables());
         let supervised = self.supervisor.start(agent).await;
         let supervised = supervised
             .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
         Ok((supervised, unread))
     }
 
-    async fn execute(&self, turn: Turn, seen: mpsc::Sender<Seen>, stop: CancellationToken) -> Finished {
-        if stop.is_cancelled() {
-            return Finished::Stopped;
+    async fn execute(&self, mut turn: Turn, seen: mpsc::Sender<Seen>, stop: CancellationToken) -> Finished {
+        let received = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Finished::Stopped,
+            received = self.receive(&turn) => received,
+        };
+        let guest = match received {
+            Ok(guest) => guest,
+            Err(error) => return Finished::Failed(error),
+        };
+        if let Some(guest) = &guest {
+            turn.masker = match turn.masker.and(guest.token()) {
+                Ok(masker) => masker,
+                Err(error) => return failed(ErrorCode::Internal, error.to_string()),
+            };
         }
-        let (mut supervised, unread) = match self.start(&turn).await {
+        let (mut supervised, unread) = match self.start(&turn, guest.as_ref()).await {
             Ok(started) => started,
             Err(finished) => return finished,
         };

@@ -4,7 +4,7 @@
 //! slots or journals; it never decides what the end of a turn means for its run.
 //!
 //! Beside the engines there is what some of them are made of: [`model`] asks models over HTTP, [`tools`] holds MCP tool
-//! servers.
+//! servers, and a [`Gateway`] lets agents that bring their own model call the tools of their turns.
 //!
 //! # Invariants
 //!
@@ -17,6 +17,7 @@ pub mod beneath;
 mod detail;
 mod environment;
 mod exec;
+mod gateway;
 mod lines;
 mod log;
 pub mod model;
@@ -35,6 +36,7 @@ mod turn;
 pub use acp::{AcpConfig, AcpEngine, PermissionAnswer, PermissionRule, Serves, ToolKind};
 pub use environment::allowed_environment;
 pub use exec::{ExecConfig, ExecEngine, Permission, Preset};
+pub use gateway::Gateway;
 pub use log::log_file;
 pub use pattern::Pattern;
 pub use reasoning::ReasoningEngine;

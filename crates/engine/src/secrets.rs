@@ -76,7 +76,12 @@ pub struct TooManySecrets {
 #[derive(Clone)]
 pub struct Masker {
     /// None where there is nothing to look for.
-    patterns: Option<Arc<Patterns>>,
+    known: Option<Arc<Known>>,
+}
+
+struct Known {
+    values: BTreeSet<String>,
+    patterns: Arc<Patterns>,
 }
 
 impl fmt::Debug for Masker {
@@ -87,7 +92,7 @@ impl fmt::Debug for Masker {
 
 impl Masker {
     /// One that only knows which keys look secret.
-    pub const EMPTY: Self = Self { patterns: None };
+    pub const EMPTY: Self = Self { known: None };
 
     /// A masker for these values. Those that are too short to be looked for are left out.
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Result<Self, TooManySecrets> {
@@ -106,7 +111,13 @@ impl Masker {
             return Ok(Self::EMPTY);
         }
         let patterns = Patterns::new(&spellings).ok_or(TooManySecrets { bytes })?;
-        Ok(Self { patterns: Some(Arc::new(patterns)) })
+        Ok(Self { known: Some(Arc::new(Known { values, patterns: Arc::new(patterns) })) })
+    }
+
+    /// The same masker, which also knows `secret`.
+    pub fn and(&self, secret: &Secret) -> Result<Self, TooManySecrets> {
+        let known = self.known.iter().flat_map(|known| &known.values);
+        Self::new(known.map(Secret::new).chain([secret.clone()]))
     }
 
     /// `text` without secrets.
@@ -134,6 +145,6 @@ impl Masker {
 
     /// For bytes that come piece by piece.
     pub fn stream(&self) -> MaskStream {
-        MaskStream::new(self.patterns.clone())
+        MaskStream::new(self.known.as_ref().map(|known| known.patterns.clone()))
     }
 }

@@ -11,8 +11,8 @@ use adjourn_core::{
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{
-    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, NoTools, ReasoningEngine, Recorder, ReplayEngine,
-    Turn,
+    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, NoTools, ReasoningEngine, Recorder,
+    ReplayEngine, Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,6 +55,8 @@ pub struct Desk {
     workspaces: Workspaces,
     supervisor: Supervisor,
     contracts: Arc<Contracts>,
+    /// Where agents call the tools of their runs.
+    gateway: Gateway,
     /// Engines that were made before: each is the same for all runs.
     engines: Mutex<HashMap<String, Arc<dyn Engine>>>,
     shelf: Shelf,
@@ -79,6 +81,7 @@ impl Desk {
             workspaces,
             contracts,
             supervisor,
+            gateway: Gateway::new(),
             engines: Mutex::default(),
             shelf: Shelf::default(),
             recorded: Mutex::default(),
@@ -143,11 +146,11 @@ impl Desk {
             How::Acp { command, permissions, serves, model } => {
                 let config =
                     AcpConfig { command, permission, rules: permissions, serves, model, env, pass_env };
-                Ok(Arc::new(AcpEngine::new(config, self.supervisor.clone())))
+                Ok(Arc::new(AcpEngine::new(config, self.supervisor.clone(), self.gateway.clone())))
             }
             How::Exec { preset, command } => {
                 let config = ExecConfig { preset, command, permission, model: None, env, pass_env };
-                Ok(Arc::new(ExecEngine::new(config, self.supervisor.clone())))
+                Ok(Arc::new(ExecEngine::new(config, self.supervisor.clone(), self.gateway.clone())))
             }
             How::Replay { recording: Some(recording), pace } => ReplayEngine::open(&recording, pace)
                 .map(|engine| Arc::new(engine) as _)

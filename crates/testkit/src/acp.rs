@@ -11,6 +11,7 @@ mod agent;
 mod output;
 mod script;
 mod session;
+mod tools;
 
 pub use agent::main;
-pub use script::{Act, Asks, Behaviour, Script, TakesUp};
+pub use script::{Act, Asks, Behaviour, Mcp, Script, TakesUp};

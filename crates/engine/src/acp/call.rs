@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use adjourn_core::ErrorCode;
 
 use super::AcpEngine;
+use super::gateway;
 use super::live::Live;
 use crate::environment::Environment;
+use crate::gateway::Badge;
 use crate::program;
 use crate::supervisor::Agent;
 use crate::turn::{Finished, Turn, failed};
@@ -40,7 +42,7 @@ impl AcpEngine {
     }
 
     /// Starts the agent, or says why it cannot be.
-    pub(super) async fn start(&self, turn: &Turn) -> Result<Live, Finished> {
+    pub(super) async fn start(&self, turn: &Turn, badge: Option<&Badge>) -> Result<Live, Finished> {
         let mut environment = self.environment();
         let program =
             self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;
@@ -53,12 +55,19 @@ impl AcpEngine {
             return Err(failed(ErrorCode::Internal, problem));
         }
         environment.set("ADJOURN_RUN_ID", turn.run_id.to_string());
+        let mut masker = turn.masker.clone();
+        if let Some(badge) = badge {
+            gateway::prepare(&mut environment, badge);
+            let masked = masker.and(badge.token());
+            masker = masked.map_err(|error| failed(ErrorCode::Internal, error.to_string()))?;
+        }
         let mut agent = Agent::new(program, &turn.workspace);
         agent.args = self.config.command.iter().skip(1).map(OsString::from).collect();
         agent.env = environment.into_variables();
         let supervised = self.supervisor.start(agent).await;
         let supervised = supervised
             .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
+        let turn = &Turn { masker, ..turn.clone() };
         let live = Live::connect(self.name(), supervised, turn, &self.config, &self.supervisor).await;
         live.map_err(|error| {
             failed(

@@ -59,6 +59,8 @@ pub(super) enum Trouble {
     WrongSession(String),
     /// It speaks another version of the protocol.
     WrongVersion(String),
+    /// Its run has tools, and it has no way to call them.
+    NoGateway,
     /// It ended its turn, and not because it was done.
     Stopped(StopReason),
     /// A message was put together that is longer than one may be.
@@ -140,6 +142,13 @@ impl Live {
             (Trouble::WrongVersion(version), _) => (
                 ErrorCode::EngineProtocolError,
                 format!("{name} speaks version {version} of the protocol, adjourn speaks 1"),
+            ),
+            (Trouble::NoGateway, _) => (
+                ErrorCode::EngineProtocolError,
+                format!(
+                    "{name} cannot call the tools of this run: it does not say that it can use MCP servers over HTTP \
+                     (`mcpCapabilities.http`). Use another engine, or a skill without tools"
+                ),
             ),
             (Trouble::Stopped(reason), _) => (
                 ErrorCode::EngineExitNonzero,

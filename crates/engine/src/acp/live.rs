@@ -23,6 +23,7 @@ use super::narrator::Narrator;
 use super::permission::cancelled;
 use super::terminals::Terminals;
 use super::wire::{Ends, Update, Wire};
+use crate::gateway::{Badge, Seat};
 use crate::supervisor::{Supervised, Supervisor};
 use crate::turn::Turn;
 
@@ -56,6 +57,10 @@ pub(super) struct Live {
     /// Permissions that wait for a person, in this turn.
     pub(super) waiting: Vec<Asked>,
     pub(super) narrator: Narrator,
+    /// The way of this process to the gateway, if it was told of one.
+    pub(super) badge: Option<Badge>,
+    /// What it may call there, while a turn goes on.
+    pub(super) seat: Option<Seat>,
     /// The protocol at work. It ends when nobody listens any more.
     _protocol: AbortOnDropHandle<()>,
 }
@@ -105,6 +110,8 @@ impl Live {
             prompting: None,
             waiting: Vec::new(),
             narrator: Narrator::default(),
+            badge: None,
+            seat: None,
             _protocol: protocol,
         })
     }

@@ -13,9 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::AcpConfig;
 use super::failure::Trouble;
+use super::gateway;
 use super::live::{Asked, Live};
 use super::permission::{PermissionAnswer, allowed, answer_by_policy, chosen, denied, digest, question};
 use super::wire::Update;
+use crate::gateway::Offered;
 use crate::turn::{Decision, Finished, Seen, Turn, show};
 
 /// How long an agent that waits for a permission has to be silent until its turn counts as waiting: what it asks at
@@ -64,6 +66,7 @@ impl Live {
         let mut clerk = Clerk {
             config,
             workspace: &turn.workspace,
+            offered: self.seat.as_ref().map(|seat| seat.offered.clone()).unwrap_or_default(),
             name: self.name.clone(),
             decisions: turn.decisions.clone(),
             new: Vec::new(),
@@ -158,6 +161,8 @@ fn is_ours(ours: Option<&SessionId>, given: &SessionId) -> Result<(), Trouble> {
 struct Clerk<'a> {
     config: &'a AcpConfig,
     workspace: &'a Path,
+    /// What it can call at the gateway.
+    offered: Offered,
     /// What people call the agent.
     name: String,
     /// What a person decided, and was not used yet.
@@ -183,6 +188,7 @@ impl Clerk<'_> {
     fn take(&mut self, asked: Asked) -> Option<Asked> {
         let response = match self.decided(&asked) {
             Some(response) => response,
+            None if gateway::is_ours(&asked.request, &self.offered) => allowed(&asked.request),
             None => match answer_by_policy(self.config, self.workspace, &asked.request) {
                 PermissionAnswer::Allow => allowed(&asked.request),
                 PermissionAnswer::Deny => denied(&asked.request),

@@ -79,7 +79,7 @@ impl AcpEngine {
     }
 
     async fn try_it(&self, turn: &Turn) -> Result<Probe, Finished> {
-        let mut first = self.start(turn).await?;
+        let mut first = self.start(turn, None).await?;
         let agent = match first.initialize(&self.config).await {
             Ok(agent) => agent,
             Err(trouble) => return Err(first.failure(trouble).await),
@@ -95,7 +95,7 @@ impl AcpEngine {
             Err(trouble) => return Err(first.failure(trouble).await),
         };
         first.end().await;
-        let mut second = self.start(turn).await?;
+        let mut second = self.start(turn, None).await?;
         let taken_up = self.take_up_again(&mut second, turn, &handle, way).await;
         second.end().await;
         Ok(Probe::Ready { version, profile: profile(way, taken_up.is_ok()) })

@@ -6,9 +6,9 @@ use adjourn_core::Observation;
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
     ClientCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse,
-    LoadSessionRequest, NewSessionRequest, ResumeSessionRequest, SessionConfigKind, SessionConfigOption,
-    SessionConfigOptionCategory, SessionConfigSelect, SessionConfigSelectOptions, SessionConfigValueId,
-    SessionId, SessionModeState, SetSessionConfigOptionRequest, SetSessionModeRequest,
+    LoadSessionRequest, McpServer, NewSessionRequest, ResumeSessionRequest, SessionConfigKind,
+    SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelect, SessionConfigSelectOptions,
+    SessionConfigValueId, SessionId, SessionModeState, SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 use tokio::sync::mpsc;
 
@@ -89,11 +89,12 @@ impl Live {
     async fn open_session(&mut self, turn: &Turn, config: &AcpConfig) -> Result<Option<String>, Trouble> {
         let agent = self.initialize(config).await?;
         let way = Way::announced(&agent);
+        let servers = self.servers(&agent)?;
         let (id, choices) = match &turn.handle {
-            None => self.new_session(turn).await?,
+            None => self.new_session(turn, servers).await?,
             Some(handle) => {
                 // One that says nothing of it is asked all the same: it once gave this handle.
-                self.take_up(turn, handle, way.unwrap_or(Way::Load)).await?
+                self.take_up(turn, handle, way.unwrap_or(Way::Load), servers).await?
             }
         };
         self.session = Some(id.clone());
@@ -116,8 +117,13 @@ impl Live {
         Ok(agent)
     }
 
-    async fn new_session(&mut self, turn: &Turn) -> Result<(SessionId, Choices), Trouble> {
-        let opened = self.ask(NEW, SESSION_MAX, NewSessionRequest::new(&turn.workspace)).await?;
+    async fn new_session(
+        &mut self,
+        turn: &Turn,
+        servers: Vec<McpServer>,
+    ) -> Result<(SessionId, Choices), Trouble> {
+        let request = NewSessionRequest::new(&turn.workspace).mcp_servers(servers);
+        let opened = self.ask(NEW, SESSION_MAX, request).await?;
         let choices = Choices { modes: opened.modes, options: opened.config_options };
         Ok((opened.session_id, choices))
     }
@@ -127,16 +133,17 @@ impl Live {
         turn: &Turn,
         handle: &str,
         way: Way,
+        servers: Vec<McpServer>,
     ) -> Result<(SessionId, Choices), Trouble> {
         let id = SessionId::new(handle);
         let choices = match way {
             Way::Resume => {
-                let request = ResumeSessionRequest::new(id.clone(), &turn.workspace);
+                let request = ResumeSessionRequest::new(id.clone(), &turn.workspace).mcp_servers(servers);
                 let opened = self.ask(way.method(), SESSION_MAX, request).await?;
                 Choices { modes: opened.modes, options: opened.config_options }
             }
             Way::Load => {
-                let request = LoadSessionRequest::new(id.clone(), &turn.workspace);
+                let request = LoadSessionRequest::new(id.clone(), &turn.workspace).mcp_servers(servers);
                 let opened = self.ask(way.method(), SESSION_MAX, request).await?;
                 Choices { modes: opened.modes, options: opened.config_options }
             }
@@ -146,7 +153,7 @@ impl Live {
 
     /// Begins a conversation that nobody will have, to see whether it can be taken up.
     pub(super) async fn try_new(&mut self, turn: &Turn) -> Result<String, Trouble> {
-        self.new_session(turn).await.map(|(id, _)| id.0.to_string())
+        self.new_session(turn, Vec::new()).await.map(|(id, _)| id.0.to_string())
     }
 
     /// Takes up a conversation that nobody will have.
@@ -156,7 +163,7 @@ impl Live {
         handle: &str,
         way: Way,
     ) -> Result<(), Trouble> {
-        self.take_up(turn, handle, way).await.map(drop)
+        self.take_up(turn, handle, way, Vec::new()).await.map(drop)
     }
 
     /// Sets what the configuration asks for, where the agent offers it. One that offers nothing is as it is.
@@ -182,11 +189,12 @@ impl Live {
     }
 }
 
-/// What agents call each permission. None of the names means something else to another agent.
+/// What agents call each permission; the first that is offered counts. `auto` is codex's name for it, and in claude a mode in
+/// which a model decides, which claude offers besides `acceptEdits`.
 fn names_of(permission: Permission) -> &'static [&'static str] {
     match permission {
         Permission::ReadOnly => &["read-only", "plan"],
-        Permission::Workspace => &["auto", "acceptEdits", "autoEdit", "auto_edit", "build"],
+        Permission::Workspace => &["acceptEdits", "autoEdit", "auto_edit", "auto", "build"],
         Permission::Full => &["full-access", "bypassPermissions", "yolo"],
     }
 }
@@ -233,7 +241,7 @@ mod tests {
             let modes = modes.iter().map(|mode| SessionMode::new((*mode).to_owned(), *mode)).collect();
             SessionModeState::new(current.to_owned(), modes)
         };
-        let claude = ["default", "acceptEdits", "plan", "bypassPermissions"];
+        let claude = ["auto", "default", "acceptEdits", "plan", "bypassPermissions"];
         let codex = ["read-only", "auto", "full-access"];
         for (permission, modes, current, expected) in [
             (Permission::Workspace, &claude[..], "default", Some("acceptEdits")),

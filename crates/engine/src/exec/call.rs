@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::ExecEngine;
+use super::guest::Guest;
 use super::profile::{Arg, Profile};
 use crate::environment::Environment;
 use crate::program;
@@ -46,7 +47,7 @@ impl ExecEngine {
         })
     }
 
-    pub(super) fn args(&self, turn: &Turn) -> Vec<OsString> {
+    pub(super) fn args(&self, turn: &Turn, guest: Option<&Guest>) -> Vec<OsString> {
         let profile = self.profile();
         let template = if turn.handle.is_some() { profile.resume } else { profile.start };
         let mut args: Vec<OsString> = Vec::new();
@@ -61,6 +62,7 @@ impl ExecEngine {
                 Arg::Permission => {
                     args.extend(profile.grant(self.config.permission).args.iter().map(OsString::from));
                 }
+                Arg::Gateway => args.extend(guest.into_iter().flat_map(Guest::args)),
                 Arg::Extra => args.extend(self.config.command.iter().skip(1).map(OsString::from)),
                 Arg::Handle => args.extend(turn.handle.iter().map(OsString::from)),
             }

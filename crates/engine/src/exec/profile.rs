@@ -39,6 +39,8 @@ pub(crate) struct Profile {
     pub(crate) read_only: Grant,
     pub(crate) workspace: Grant,
     pub(crate) full: Grant,
+    /// How it is told of the gateway, where there is something to call.
+    pub(crate) gateway: Access,
     /// How its output is read.
     pub(crate) output: Output,
     /// What exit statuses of its own mean.
@@ -66,6 +68,8 @@ pub(crate) enum Arg {
     Model,
     /// The flags of the permission.
     Permission,
+    /// What tells it of the gateway.
+    Gateway,
     /// What the configuration adds.
     Extra,
     /// The handle of the conversation.
@@ -90,6 +94,26 @@ impl Grant {
     pub(crate) const fn env(env: &'static [(&'static str, &'static str)]) -> Self {
         Self { args: &[], env }
     }
+}
+
+/// How an agent is told of the gateway, and that it need not ask before it calls what is offered there: a call that takes a
+/// person's yes gets it from the run. Every agent has the address and the token in its environment; what is said here says so
+/// in its own terms. `{url}` stands for the address and `{file:NAME}` for the path of a file. The token is in no argument and
+/// in no file: others can read those.
+#[derive(Debug)]
+pub(crate) struct Access {
+    pub(crate) args: &'static [&'static str],
+    pub(crate) env: &'static [(&'static str, &'static str)],
+    /// Files by name, which are there as long as the agent is.
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    /// What to do instead, for an agent that passes over a file unless it and all folders above it are root's, and nobody
+    /// else can write there.
+    pub(crate) unless_of_root: Option<&'static str>,
+}
+
+impl Access {
+    /// For an agent that reads the environment.
+    pub(crate) const ENVIRONMENT: Self = Self { args: &[], env: &[], files: &[], unless_of_root: None };
 }
 
 /// How output is read.

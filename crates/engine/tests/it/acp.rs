@@ -11,25 +11,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use adjourn_core::{ErrorCode, Observation, RunError};
-use adjourn_engine::{AcpConfig, AcpEngine, Engine, Finished, Seen, Turn};
-use adjourn_testkit::acp::{Act, Behaviour, Script, TakesUp};
+use adjourn_engine::{AcpConfig, AcpEngine, Engine, Finished, Gateway, Seen, Turn};
+use adjourn_testkit::acp::{Act, Behaviour, Mcp, Script, TakesUp};
 
 use crate::agent::{Stage, supervisor};
 use crate::turns::{Going, turn};
 
 /// An agent that does these things, one list for each prompt.
-fn script(stage: &Stage, prompts: Vec<Vec<Act>>) -> Script {
+pub(crate) fn script(stage: &Stage, prompts: Vec<Vec<Act>>) -> Script {
     Script {
         sessions: stage.path().join("sessions"),
         takes_up: TakesUp::Resume,
         behaviour: Behaviour::Prompts(prompts),
         modes: Vec::new(),
         models: Vec::new(),
+        mcp: Mcp::Http,
     }
 }
 
 /// The configuration of an agent with this script.
-fn config(stage: &Stage, script: &Script) -> AcpConfig {
+pub(crate) fn config(stage: &Stage, script: &Script) -> AcpConfig {
     let file = stage.path().join("script.json");
     fs::write(&file, serde_json::to_vec(script).unwrap()).unwrap();
     let mut config = AcpConfig::new(vec![program().display().to_string(), file.display().to_string()]);
@@ -44,7 +45,7 @@ fn program() -> PathBuf {
 }
 
 fn engine(stage: &Stage, script: &Script) -> Arc<dyn Engine> {
-    Arc::new(AcpEngine::new(config(stage, script), supervisor()))
+    Arc::new(AcpEngine::new(config(stage, script), supervisor(), Gateway::new()))
 }
 
 /// Plays the first turn of an agent that does these things.
@@ -53,7 +54,7 @@ async fn play(stage: &Stage, acts: Vec<Act>) -> (Vec<Seen>, Finished) {
     Going::start(engine, turn(stage, "do it")).until_it_ends().await
 }
 
-fn say(text: &str) -> Act {
+pub(crate) fn say(text: &str) -> Act {
     Act::Say(text.to_owned())
 }
 
@@ -61,7 +62,7 @@ fn completed(text: &str) -> Finished {
     Finished::Completed { text: text.to_owned() }
 }
 
-fn failure(finished: Finished) -> (ErrorCode, String) {
+pub(crate) fn failure(finished: Finished) -> (ErrorCode, String) {
     match finished {
         Finished::Failed(RunError { code, message }) => (code, message),
         other => panic!("it did not fail: {other:?}"),
@@ -77,14 +78,14 @@ fn facts(seen: &[Seen]) -> Vec<&Observation> {
         .collect()
 }
 
-fn handle(seen: &[Seen]) -> Option<String> {
+pub(crate) fn handle(seen: &[Seen]) -> Option<String> {
     facts(seen).into_iter().find_map(|fact| match fact {
         Observation::Handle(handle) => Some(handle.clone()),
         _ => None,
     })
 }
 
-fn process(seen: &[Seen]) -> adjourn_core::Process {
+pub(crate) fn process(seen: &[Seen]) -> adjourn_core::Process {
     let found = facts(seen).into_iter().find_map(|fact| match fact {
         Observation::Process(process) => Some(*process),
         _ => None,

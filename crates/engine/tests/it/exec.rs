@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use adjourn_core::{ErrorCode, Observation, RunId};
 use adjourn_engine::secrets::{Masker, Secret};
-use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, Permission, Preset, Probe, Seen, Turn};
+use adjourn_engine::{
+    Engine, ExecConfig, ExecEngine, Finished, Gateway, Permission, Preset, Probe, Seen, Turn,
+};
 
 use crate::agent::{Stage, supervisor};
 use crate::turns::{Going, completed, config, engine, facts, handle, run, turn};
@@ -79,7 +81,7 @@ async fn xx_11_a_missing_agent_is_named_with_where_it_was_looked_for_and_how_to_
     let stage = Stage::new();
     let mut config = ExecConfig::new(Preset::Gemini);
     config.env.insert("PATH".to_owned(), "/nowhere:/nowhere/else".to_owned());
-    let engine = ExecEngine::new(config, supervisor());
+    let engine = ExecEngine::new(config, supervisor(), Gateway::new());
     assert!(!engine.can_resume(&turn(&stage, "")));
     let problem = match engine.probe().await {
         Probe::Unusable { problem } => problem,
@@ -180,7 +182,7 @@ async fn secrets_of_the_environment_reach_neither_what_is_shown_nor_the_log() {
     let script = "env; echo \"{\\\"key\\\": \\\"$MODEL_API_KEY\\\"}\"; env >&2; exit 1";
     let mut config = config(&stage, Preset::Command, "sh", script);
     config.env.insert("MODEL_API_KEY".to_owned(), "sk-very-secret".to_owned());
-    let engine = std::sync::Arc::new(ExecEngine::new(config, supervisor()));
+    let engine = std::sync::Arc::new(ExecEngine::new(config, supervisor(), Gateway::new()));
     let masker = Masker::new([Secret::new("sk-very-secret")]).unwrap();
     let (seen, finished) = Going::start(engine, Turn { masker, ..turn(&stage, "") }).until_it_ends().await;
     let logs = ["stdout", "stderr"].map(|stream| {
@@ -226,7 +228,7 @@ async fn arguments_follow_the_profile() {
         (config.permission, config.model) = (permission, Some("m".to_owned()));
         let mut turn = turn(&stage, "secret prompt");
         turn.handle = Some("h-1".to_owned());
-        let engine = std::sync::Arc::new(ExecEngine::new(config, supervisor()));
+        let engine = std::sync::Arc::new(ExecEngine::new(config, supervisor(), Gateway::new()));
         assert!(engine.can_resume(&turn));
         Going::start(engine, turn).until_it_ends().await;
         assert_eq!(std::fs::read_to_string(stage.path().join("args")).unwrap(), expected);
@@ -268,6 +270,6 @@ async fn a_process_that_escapes_with_the_end_of_its_supervisor_does_not_hold_up_
 fn xx_15_a_configuration_is_shown_without_the_values_of_its_environment() {
     let mut config = ExecConfig::new(Preset::Claude);
     config.env.insert("API_KEY".to_owned(), "sk-secret".to_owned());
-    let shown = format!("{:?}", ExecEngine::new(config, supervisor()));
+    let shown = format!("{:?}", ExecEngine::new(config, supervisor(), Gateway::new()));
     assert!(shown.contains("API_KEY") && !shown.contains("sk-secret"), "{shown}");
 }

@@ -7,6 +7,7 @@ mod acp;
 mod agent;
 mod exec;
 mod exec_output;
+mod gateway;
 mod model;
 mod real_agents;
 mod reasoning;

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adjourn_core::{ErrorCode, Observation};
-use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, Permission, Preset, Probe, Seen, Turn};
+use adjourn_engine::{
+    Engine, ExecConfig, ExecEngine, Finished, Gateway, Permission, Preset, Probe, Seen, Turn,
+};
 use adjourn_testkit::agents::{self, Environment};
 use adjourn_testkit::model::{Fault, ModelServer, Outcome, Reply, Script};
 
@@ -73,7 +75,7 @@ impl Real {
 impl Staged {
     /// A new engine each time, like a new process of Adjourn.
     fn engine(&self) -> Arc<dyn Engine> {
-        Arc::new(ExecEngine::new(self.config.clone(), supervisor()))
+        Arc::new(ExecEngine::new(self.config.clone(), supervisor(), Gateway::new()))
     }
 
     fn start(&self, attempt: u32, prompt: &str, handle: Option<String>) -> Going {

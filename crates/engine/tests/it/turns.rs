@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adjourn_core::{Observation, Profile, RunId, TurnReason};
 use adjourn_engine::secrets::Masker;
-use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, NoTools, Preset, Seen, Turn};
+use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, Gateway, NoTools, Preset, Seen, Turn};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,14 @@ impl Going {
         (all, self.finish().await)
     }
 
+    /// The same turn, of which all that is shown is thrown away.
+    pub(crate) fn while_nobody_looks(mut self) -> Self {
+        let (_, seen) = mpsc::channel(CHANNEL);
+        let mut shown = std::mem::replace(&mut self.seen, seen);
+        tokio::spawn(async move { while shown.recv().await.is_some() {} });
+        self
+    }
+
     /// The end, without looking at anything any more.
     pub(crate) async fn finish(self) -> Finished {
         tokio::time::timeout(PATIENCE, self.finished).await.expect("it did not end").unwrap()
@@ -71,7 +79,7 @@ pub(crate) fn turn(stage: &Stage, prompt: &str) -> Turn {
 
 /// An engine with a script for an agent.
 pub(crate) fn engine(stage: &Stage, preset: Preset, interpreter: &str, script: &str) -> Arc<dyn Engine> {
-    Arc::new(ExecEngine::new(config(stage, preset, interpreter, script), supervisor()))
+    Arc::new(ExecEngine::new(config(stage, preset, interpreter, script), supervisor(), Gateway::new()))
 }
 
 pub(crate) fn config(stage: &Stage, preset: Preset, interpreter: &str, script: &str) -> ExecConfig {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, CreateTerminalRequest, PermissionOption, PermissionOptionKind, Plan,
-    PlanEntry, PlanEntryPriority, PlanEntryStatus, PromptRequest, PromptResponse, ReadTextFileRequest,
+    ContentBlock, ContentChunk, CreateTerminalRequest, McpServer, PermissionOption, PermissionOptionKind,
+    Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, PromptRequest, PromptResponse, ReadTextFileRequest,
     RequestPermissionOutcome, RequestPermissionRequest, SessionId, SessionNotification, SessionUpdate,
     StopReason, TerminalOutputRequest, ToolCall, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolCallUpdateFields, ToolKind, Usage, WaitForTerminalExitRequest, WriteTextFileRequest,
@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use super::agent::{Cancelled, Scripted};
 use super::script::{Act, Asks, Behaviour};
 use super::session::{Said, Session};
+use super::tools;
 
 /// How often the agent looks whether it is told something by a file or a flag.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
@@ -40,12 +41,20 @@ impl From<Error> for Over {
     }
 }
 
+/// The session that a turn belongs to, where it works, and what it can call there.
+pub(super) struct Place {
+    pub(super) id: SessionId,
+    pub(super) folder: PathBuf,
+    pub(super) server: Option<McpServer>,
+}
+
 /// A turn that goes on.
 pub(super) struct Turn {
     scripted: Arc<Scripted>,
     cx: ConnectionTo<Client>,
     id: SessionId,
     folder: PathBuf,
+    server: Option<McpServer>,
     cancelled: Cancelled,
     said: String,
     usage: Option<Usage>,
@@ -56,11 +65,11 @@ impl Turn {
     pub(super) fn new(
         scripted: Arc<Scripted>,
         cx: ConnectionTo<Client>,
-        id: SessionId,
-        folder: PathBuf,
+        place: Place,
         cancelled: Cancelled,
     ) -> Self {
-        Self { scripted, cx, id, folder, cancelled, said: String::new(), usage: None, calls: 0 }
+        let Place { id, folder, server } = place;
+        Self { scripted, cx, id, folder, server, cancelled, said: String::new(), usage: None, calls: 0 }
     }
 
     pub(super) async fn play(mut self, request: &PromptRequest) -> Result<PromptResponse, Error> {
@@ -130,6 +139,10 @@ impl Turn {
                 self.update(SessionUpdate::Plan(Plan::new(entries.into_iter().map(entry).collect())))?;
             }
             Act::Tool(title, kind) => self.use_tool(title, &kind)?,
+            Act::UseTool(name, arguments) => {
+                let said = tools::call(self.server.as_ref(), &name, arguments).await;
+                self.say(&said.unwrap_or_else(|problem| format!("refused: {problem}")))?;
+            }
             Act::Ask(asks) => self.ask(asks).await?,
             Act::Usage(input, output) => self.usage = Some(Usage::new(input + output, input, output)),
             Act::Read(path) => {

@@ -11,18 +11,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     AgentCapabilities, CancelNotification, ContentBlock, ContentChunk, Implementation, InitializeRequest,
-    InitializeResponse, LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
-    PromptRequest, ResumeSessionRequest, ResumeSessionResponse, SessionCapabilities, SessionConfigOption,
-    SessionConfigOptionCategory, SessionConfigOptionValue, SessionConfigSelectOption, SessionId, SessionMode,
-    SessionModeState, SessionNotification, SessionResumeCapabilities, SessionUpdate,
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
-    SetSessionModeResponse,
+    InitializeResponse, LoadSessionRequest, LoadSessionResponse, McpCapabilities, McpServer,
+    NewSessionRequest, NewSessionResponse, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
+    SessionCapabilities, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionValue,
+    SessionConfigSelectOption, SessionId, SessionMode, SessionModeState, SessionNotification,
+    SessionResumeCapabilities, SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+    SetSessionModeRequest, SetSessionModeResponse,
 };
 use agent_client_protocol::{Agent, Client, Error, on_receive_notification, on_receive_request};
 
-use super::act::Turn;
+use super::act::{Place, Turn};
 use super::output::{Printer, lines};
-use super::script::{Behaviour, Script, TakesUp};
+use super::script::{Behaviour, Mcp, Script, TakesUp};
 use super::session::{Said, Session};
 
 /// Whether a session is to stop what it does.
@@ -32,8 +32,15 @@ pub(super) type Cancelled = Arc<AtomicBool>;
 pub(super) struct Scripted {
     pub(super) script: Script,
     pub(super) printer: Printer,
-    open: Mutex<HashMap<SessionId, (PathBuf, Cancelled)>>,
+    open: Mutex<HashMap<SessionId, Open>>,
     sessions: AtomicU32,
+}
+
+/// A session that it has.
+struct Open {
+    folder: PathBuf,
+    cancelled: Cancelled,
+    servers: Vec<McpServer>,
 }
 
 /// The program: its argument is the path of a script.
@@ -145,7 +152,9 @@ impl Scripted {
             TakesUp::Never => (false, None),
         };
         let sessions = SessionCapabilities::new().resume(resume);
-        let capabilities = AgentCapabilities::new().load_session(load).session_capabilities(sessions);
+        let mcp = McpCapabilities::new().http(self.script.mcp == Mcp::Http);
+        let capabilities =
+            AgentCapabilities::new().load_session(load).session_capabilities(sessions).mcp_capabilities(mcp);
         let info = Implementation::new("scripted", "1.0.0");
         Some(
             InitializeResponse::new(request.protocol_version)
@@ -162,7 +171,7 @@ impl Scripted {
         let id = format!("session-{}-{number}", std::process::id());
         Session::default().store(&self.script.sessions, &id).map_err(Error::into_internal_error)?;
         let id = SessionId::new(id);
-        self.enter(&id, request.cwd);
+        self.enter(&id, request.cwd, request.mcp_servers)?;
         Ok(NewSessionResponse::new(id).modes(self.modes()).config_options(self.models()))
     }
 
@@ -180,7 +189,7 @@ impl Scripted {
             };
             cx.send_notification(SessionNotification::new(request.session_id.clone(), update))?;
         }
-        self.enter(&request.session_id, request.cwd);
+        self.enter(&request.session_id, request.cwd, request.mcp_servers)?;
         Ok(LoadSessionResponse::new().modes(self.modes()).config_options(self.models()))
     }
 
@@ -189,7 +198,7 @@ impl Scripted {
             return Err(Error::method_not_found());
         }
         self.find(&request.session_id)?;
-        self.enter(&request.session_id, request.cwd);
+        self.enter(&request.session_id, request.cwd, request.mcp_servers)?;
         Ok(ResumeSessionResponse::new().modes(self.modes()).config_options(self.models()))
     }
 
@@ -210,21 +219,28 @@ impl Scripted {
         written.map_err(Error::into_internal_error)
     }
 
-    fn enter(&self, id: &SessionId, folder: PathBuf) {
+    fn enter(&self, id: &SessionId, folder: PathBuf, servers: Vec<McpServer>) -> Result<(), Error> {
+        for server in &servers {
+            self.note(&serde_json::to_string(server).map_err(Error::into_internal_error)?)?;
+        }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.insert(id.clone(), (folder, Cancelled::default()));
+        open.insert(id.clone(), Open { folder, cancelled: Cancelled::default(), servers });
+        Ok(())
     }
 
     fn turn(self: &Arc<Self>, request: &PromptRequest, cx: ConnectionTo<Client>) -> Result<Turn, Error> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let (folder, cancelled) = open.get(&request.session_id).ok_or_else(Error::invalid_params)?;
+        let Open { folder, cancelled, servers } =
+            open.get(&request.session_id).ok_or_else(Error::invalid_params)?;
         cancelled.store(false, Ordering::Relaxed);
-        Ok(Turn::new(self.clone(), cx, request.session_id.clone(), folder.clone(), cancelled.clone()))
+        let server = servers.last().cloned();
+        let place = Place { id: request.session_id.clone(), folder: folder.clone(), server };
+        Ok(Turn::new(self.clone(), cx, place, cancelled.clone()))
     }
 
     fn cancel(&self, id: &SessionId) {
-        if let Some((_, cancelled)) = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(id) {
-            cancelled.store(true, Ordering::Relaxed);
+        if let Some(open) = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(id) {
+            open.cancelled.store(true, Ordering::Relaxed);
         }
     }
 

@@ -20,6 +20,20 @@ pub struct Script {
     /// The models it offers; it begins with the first.
     #[serde(default)]
     pub models: Vec<String>,
+    /// The MCP servers that it says it can use.
+    #[serde(default)]
+    pub mcp: Mcp,
+}
+
+/// Which MCP servers an agent can use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mcp {
+    /// Also those that listen somewhere.
+    #[default]
+    Http,
+    /// Only those that it starts itself, as every agent can.
+    Stdio,
 }
 
 /// How an agent takes up a session again.
@@ -65,6 +79,8 @@ pub enum Act {
     Plan(Vec<String>),
     /// Uses a tool of its own: its title and its kind.
     Tool(String, String),
+    /// Calls a tool of the last MCP server that its session was given, and says what it was told, or the error.
+    UseTool(String, Value),
     /// Asks for these permissions at once, and thinks what it was told.
     Ask(Vec<Asks>),
     /// Reports tokens, at the end of the turn.

@@ -2,9 +2,9 @@
 
 use adjourn_core::ErrorCode;
 
-use crate::exec::profile::Arg::{Extra, Handle, Is as Arg, Model, Permission};
+use crate::exec::profile::Arg::{Extra, Gateway, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::{Is, Not, NotTrue, True};
-use crate::exec::profile::{Grant, Output, Profile, Rule, Take, Test, on, on_each};
+use crate::exec::profile::{Access, Grant, Output, Profile, Rule, Take, Test, on, on_each};
 
 pub(super) const PROFILE: Profile = Profile {
     name: "Claude Code",
@@ -19,6 +19,7 @@ pub(super) const PROFILE: Profile = Profile {
         // Without it, stream-json is refused.
         Arg("--verbose"),
         Model,
+        Gateway,
         Permission,
         Extra,
     ],
@@ -28,6 +29,7 @@ pub(super) const PROFILE: Profile = Profile {
         Arg("stream-json"),
         Arg("--verbose"),
         Model,
+        Gateway,
         Permission,
         Extra,
         Arg("--resume"),
@@ -39,6 +41,20 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--permission-mode", "dontAsk", "--tools", "Read,Glob,Grep"]),
     workspace: Grant::args(&["--permission-mode", "acceptEdits"]),
     full: Grant::args(&["--permission-mode", "bypassPermissions"]),
+    gateway: Access {
+        // Strict: by its name alone, a server that the workspace brings along could not be told from ours.
+        args: &[
+            "--strict-mcp-config",
+            "--mcp-config",
+            r#"{"mcpServers":{"adjourn":{"type":"http","url":"{url}","headers":{"Authorization":"Bearer ${ADJOURN_MCP_TOKEN}"}}}}"#,
+            "--allowedTools",
+            "mcp__adjourn",
+        ],
+        // Else it may ask its model before the tools are there.
+        env: &[("MCP_CONNECTION_NONBLOCKING", "false")],
+        files: &[],
+        unless_of_root: None,
+    },
     output: Output::Events(RULES),
     statuses: &[],
     failures: &[

@@ -2,9 +2,9 @@
 
 use adjourn_core::ErrorCode;
 
-use crate::exec::profile::Arg::{Extra, Handle, Is as Arg, Model, Permission};
+use crate::exec::profile::Arg::{Extra, Gateway, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::Is;
-use crate::exec::profile::{Grant, Output, Profile, Rule, Take, on};
+use crate::exec::profile::{Access, Grant, Output, Profile, Rule, Take, on};
 
 pub(super) const PROFILE: Profile = Profile {
     name: "Codex",
@@ -18,6 +18,7 @@ pub(super) const PROFILE: Profile = Profile {
         // A workspace need not be a repository.
         Arg("--skip-git-repo-check"),
         Model,
+        Gateway,
         Permission,
         Extra,
         // Read the prompt from stdin.
@@ -28,6 +29,7 @@ pub(super) const PROFILE: Profile = Profile {
         Arg("--json"),
         Arg("--skip-git-repo-check"),
         Model,
+        Gateway,
         Permission,
         Extra,
         // After the options: it does not know all of them.
@@ -39,6 +41,22 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--sandbox", "read-only"]),
     workspace: Grant::args(&["--sandbox", "workspace-write"]),
     full: Grant::args(&["--sandbox", "danger-full-access"]),
+    gateway: Access {
+        args: &[
+            "-c",
+            r#"mcp_servers.adjourn.url="{url}""#,
+            "-c",
+            r#"mcp_servers.adjourn.bearer_token_env_var="ADJOURN_MCP_TOKEN""#,
+            "-c",
+            r#"mcp_servers.adjourn.default_tools_approval_mode="approve""#,
+            // How long a call may take is for the tool to say; a minute would be its own answer.
+            "-c",
+            "mcp_servers.adjourn.tool_timeout_sec=86400",
+        ],
+        env: &[],
+        files: &[],
+        unless_of_root: None,
+    },
     output: Output::Events(RULES),
     statuses: &[],
     failures: &[

@@ -1,6 +1,6 @@
 //! Any program: the prompt on stdin, the answer on stdout.
 
-use crate::exec::profile::{Arg, Grant, Output, Profile};
+use crate::exec::profile::{Access, Arg, Grant, Output, Profile};
 
 pub(super) const PROFILE: Profile = Profile {
     name: "the command",
@@ -14,6 +14,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::NONE,
     workspace: Grant::NONE,
     full: Grant::NONE,
+    gateway: Access::ENVIRONMENT,
     output: Output::Text,
     statuses: &[],
     failures: &[],

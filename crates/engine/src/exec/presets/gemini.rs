@@ -2,9 +2,9 @@
 
 use adjourn_core::ErrorCode;
 
-use crate::exec::profile::Arg::{Extra, Handle, Is as Arg, Model, Permission};
+use crate::exec::profile::Arg::{Extra, Gateway, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::{Is, Not};
-use crate::exec::profile::{Grant, Output, Profile, Rule, Take, on};
+use crate::exec::profile::{Access, Grant, Output, Profile, Rule, Take, on};
 
 pub(super) const PROFILE: Profile = Profile {
     name: "Gemini CLI",
@@ -13,12 +13,21 @@ pub(super) const PROFILE: Profile = Profile {
     login: "run `gemini` once and log in, or let a key through with pass_env = [\"GEMINI_API_KEY\"]",
     version: Some(&["--version"]),
     // Without `--skip-trust` it refuses to work in a folder that nobody has trusted at a terminal.
-    start: &[Arg("--skip-trust"), Arg("--output-format"), Arg("stream-json"), Model, Permission, Extra],
+    start: &[
+        Arg("--skip-trust"),
+        Arg("--output-format"),
+        Arg("stream-json"),
+        Model,
+        Gateway,
+        Permission,
+        Extra,
+    ],
     resume: &[
         Arg("--skip-trust"),
         Arg("--output-format"),
         Arg("stream-json"),
         Model,
+        Gateway,
         Permission,
         Extra,
         Arg("--resume"),
@@ -29,6 +38,16 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--approval-mode", "plan"]),
     workspace: Grant::args(&["--approval-mode", "auto_edit"]),
     full: Grant::args(&["--approval-mode", "yolo"]),
+    gateway: Access {
+        // What `plan` does not allow has to be allowed by a policy.
+        args: &["--policy", "{file:policy.toml}"],
+        // The lowest layer of its settings, so that nothing which the user or an administrator has set is lost.
+        env: &[("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "{file:settings.json}")],
+        files: &[("settings.json", SETTINGS), ("policy.toml", POLICY)],
+        unless_of_root: Some(
+            "use it over ACP: kind = \"acp\", command = [\"gemini\", \"--acp\", \"--skip-trust\"], profile = \"sticky_process\"",
+        ),
+    },
     output: Output::Events(RULES),
     statuses: &[
         // No login; and what it got from the model's server, modulo 256: 401, 403, 429, 500, 503.
@@ -52,6 +71,21 @@ pub(super) const PROFILE: Profile = Profile {
         ("terminated", ErrorCode::ModelUnavailable),
     ],
 };
+
+/// How long a call may take is for the tool to say, so here it is a day.
+const SETTINGS: &str = r#"{"mcpServers":{"adjourn":{
+    "httpUrl": "{url}",
+    "headers": {"Authorization": "Bearer ${ADJOURN_MCP_TOKEN}"},
+    "timeout": 86400000,
+    "trust": true
+}}}"#;
+
+const POLICY: &str = r#"[[rule]]
+toolName = "*"
+mcpName = "adjourn"
+decision = "allow"
+priority = 900
+"#;
 
 const SHELL: &str = "run_shell_command";
 

@@ -4,7 +4,7 @@ use adjourn_core::ErrorCode;
 
 use crate::exec::profile::Arg::{Extra, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::{Is, Not};
-use crate::exec::profile::{Grant, Output, Profile, Rule, Take, on};
+use crate::exec::profile::{Access, Grant, Output, Profile, Rule, Take, on};
 
 const PERMISSION: &str = "OPENCODE_PERMISSION";
 
@@ -25,6 +25,15 @@ pub(super) const PROFILE: Profile = Profile {
     )]),
     workspace: Grant::env(&[(PERMISSION, r#"{"edit":"allow","bash":"allow","external_directory":"deny"}"#)]),
     full: Grant::env(&[(PERMISSION, r#"{"*":"allow"}"#)]),
+    gateway: Access {
+        args: &[],
+        env: &[(
+            "OPENCODE_CONFIG_CONTENT",
+            r#"{"mcp":{"adjourn":{"type":"remote","url":"{url}","headers":{"Authorization":"Bearer {env:ADJOURN_MCP_TOKEN}"},"enabled":true,"oauth":false,"timeout":86400000}}}"#,
+        )],
+        files: &[],
+        unless_of_root: None,
+    },
     output: Output::Events(RULES),
     statuses: &[],
     failures: &[

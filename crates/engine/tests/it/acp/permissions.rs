@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use adjourn_core::{PermissionRequest, Profile};
 use adjourn_engine::{
-    AcpConfig, AcpEngine, Decision, Engine, Finished, PermissionAnswer, PermissionRule, Seen, ToolKind, Turn,
+    AcpConfig, AcpEngine, Decision, Engine, Finished, Gateway, PermissionAnswer, PermissionRule, Seen,
+    ToolKind, Turn,
 };
 use adjourn_testkit::acp::{Act, Asks};
 use serde_json::json;
@@ -20,7 +21,7 @@ fn asks(title: &str) -> Asks {
 fn asking(stage: &Stage, titles: &[&str]) -> Arc<dyn Engine> {
     let asks = Act::Ask(titles.iter().map(|title| asks(title)).collect());
     let acts = vec![asks, say("done")];
-    Arc::new(AcpEngine::new(config(stage, &script(stage, vec![acts])), supervisor()))
+    Arc::new(AcpEngine::new(config(stage, &script(stage, vec![acts])), supervisor(), Gateway::new()))
 }
 
 fn requests(finished: Finished) -> Vec<PermissionRequest> {
@@ -83,7 +84,8 @@ async fn a_yes_does_not_pass_twice_in_one_turn() {
     let stage = Stage::new();
     let push = || Act::Ask(vec![asks("push")]);
     let prompts = vec![vec![push()], vec![push(), push(), say("done")]];
-    let engine = Arc::new(AcpEngine::new(config(&stage, &script(&stage, prompts)), supervisor()));
+    let engine =
+        Arc::new(AcpEngine::new(config(&stage, &script(&stage, prompts)), supervisor(), Gateway::new()));
     let (first, finished) = Going::start(engine.clone(), turn(&stage, "go")).until_it_ends().await;
     let asked = requests(finished);
     let decisions = vec![decision(&asked[0], Some("allow"))];
@@ -145,7 +147,7 @@ async fn the_configuration_answers_what_it_can() {
     {
         let rule = PermissionRule { kind: Some(ToolKind::Execute), path: None, answer };
         let config = AcpConfig { rules: vec![rule], ..config(&stage, &script) };
-        let engine = Arc::new(AcpEngine::new(config, supervisor()));
+        let engine = Arc::new(AcpEngine::new(config, supervisor(), Gateway::new()));
         let (seen, finished) = Going::start(engine, turn(&stage, "go")).until_it_ends().await;
         assert_eq!(finished, completed("done"));
         assert!(told(&seen, expected), "{seen:?}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use adjourn_engine::{AcpConfig, AcpEngine, Finished, Serves};
+use adjourn_engine::{AcpConfig, AcpEngine, Finished, Gateway, Serves};
 use adjourn_testkit::acp::Act;
 
 use super::{config, script};
@@ -12,7 +12,7 @@ use crate::turns::{Going, turn};
 
 async fn said(stage: &Stage, serves: &[Serves], acts: Vec<Act>) -> String {
     let config = AcpConfig { serves: serves.to_vec(), ..config(stage, &script(stage, vec![acts])) };
-    let engine = Arc::new(AcpEngine::new(config, supervisor()));
+    let engine = Arc::new(AcpEngine::new(config, supervisor(), Gateway::new()));
     match Going::start(engine, turn(stage, "go")).until_it_ends().await.1 {
         Finished::Completed { text } => text,
         other => panic!("it is not done: {other:?}"),

@@ -1,7 +1,7 @@
 //! Turns of agents that behave, each in a process of its own.
 
 use adjourn_core::{ErrorCode, Observation, OutputStream, Profile, Usage};
-use adjourn_engine::{AcpConfig, AcpEngine, Engine, Probe, Seen, Turn, log_file};
+use adjourn_engine::{AcpConfig, AcpEngine, Engine, Gateway, Probe, Seen, Turn, log_file};
 use adjourn_testkit::acp::{Act, Behaviour, Script, TakesUp};
 use serde_json::Value;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ async fn mode_and_model_are_set_where_they_are_offered() {
     let models = ["small", "large"].map(str::to_owned).to_vec();
     let script = Script { modes, models, ..script(&stage, vec![vec![say("one")]]) };
     let config = AcpConfig { model: Some("large".to_owned()), ..config(&stage, &script) };
-    let engine = Arc::new(AcpEngine::new(config, supervisor()));
+    let engine = Arc::new(AcpEngine::new(config, supervisor(), Gateway::new()));
     let finished = Going::start(engine, turn(&stage, "first")).until_it_ends().await.1;
     assert_eq!(finished, completed("one"));
     let told = std::fs::read_to_string(stage.path().join("sessions/told")).unwrap();
@@ -171,7 +171,11 @@ async fn a_probe_finds_out_which_profile_an_agent_has() {
 #[tokio::test]
 async fn an_agent_that_is_not_there_is_not_found() {
     let stage = Stage::new();
-    let engine = Arc::new(AcpEngine::new(AcpConfig::new(vec!["no-such-agent".to_owned()]), supervisor()));
+    let engine = Arc::new(AcpEngine::new(
+        AcpConfig::new(vec!["no-such-agent".to_owned()]),
+        supervisor(),
+        Gateway::new(),
+    ));
     assert!(!engine.is_installed());
     let (code, message) = failure(Going::start(engine, turn(&stage, "")).until_it_ends().await.1);
     assert_eq!(code, ErrorCode::EngineNotFound);

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use adjourn_testkit::acp::{Behaviour, Script, TakesUp};
+use adjourn_testkit::acp::{Behaviour, Mcp, Script, TakesUp};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -86,6 +86,7 @@ pub(super) fn install_acp(folder: &Path, takes_up: TakesUp) {
         behaviour: Behaviour::Steered,
         modes: Vec::new(),
         models: Vec::new(),
+        mcp: Mcp::Http,
     };
     fs::write(folder.join("script.json"), serde_json::to_vec(&script).unwrap()).unwrap();
 }

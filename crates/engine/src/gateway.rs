@@ -1,0 +1,76 @@
+//! The gateway: an MCP server on loopback that is offered to the agents which Adjourn starts.
+//!
+//! What a run's skill declares is served here, and so is the tool that asks the user: a call that an agent makes goes to the
+//! [`Toolbox`] of its turn, where it is a contract like any other. There is one listener for all runs, started when the first
+//! needs it. Whoever comes in shows a [`Badge`], the access token of one agent process; and while that process has a turn, it
+//! has a [`Seat`], by which its calls find their toolbox. No call waits for a person: agents give up on a tool long before
+//! people answer, so the agent is told to end its turn, and goes on with the answer in the next one.
+//!
+//! The gateway does **not** decide anything about a call, and keeps nothing about one. The types of the protocol, and of the
+//! SDK that speaks it, do not leave this folder.
+
+mod answer;
+mod connection;
+mod door;
+mod handler;
+mod limits;
+mod listener;
+mod offered;
+mod places;
+
+use std::sync::Arc;
+
+use adjourn_core::{ErrorCode, RunError};
+use tokio::sync::OnceCell;
+
+pub(crate) use offered::Offered;
+pub(crate) use places::{Badge, Seat};
+
+use listener::Listening;
+use places::Places;
+
+/// What agents know the gateway by. They make it part of the names of its tools.
+pub(crate) const NAME: &str = "adjourn";
+
+/// The variable of an agent's environment that says where the gateway is.
+const URL_VARIABLE: &str = "ADJOURN_MCP_URL";
+
+/// The variable that has what the agent shows there. Presets refer to it.
+pub(crate) const TOKEN_VARIABLE: &str = "ADJOURN_MCP_TOKEN";
+
+/// Lets agents call the tools of their turns. Cheap to clone; all clones are the same gateway.
+#[derive(Debug, Clone, Default)]
+pub struct Gateway {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    places: Arc<Places>,
+    /// Nobody listens before there is somebody to listen to.
+    listening: OnceCell<Listening>,
+}
+
+impl Gateway {
+    /// A gateway that nobody uses yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Access for a process that is about to be started.
+    pub(crate) async fn admit(&self) -> Result<Badge, RunError> {
+        let listening =
+            self.shared.listening.get_or_try_init(|| Listening::start(self.shared.places.clone()));
+        let listening = listening.await.map_err(|error| failed(format!("it cannot listen: {error}")))?;
+        let place =
+            self.shared.places.add().map_err(|error| failed(format!("no token can be made: {error}")))?;
+        Ok(Badge::new(place, listening.url()))
+    }
+}
+
+fn failed(problem: String) -> RunError {
+    RunError {
+        code: ErrorCode::Internal,
+        message: format!("the gateway for the tools of this run failed: {problem}"),
+    }
+}
