@@ -62,9 +62,11 @@ fn before(consequence: &Consequence) -> &'static str {
     }
 }
 
-fn said(meaning: &str, fields: Value) -> CallToolResult {
+/// Both ways, because some agents show their model only the fields and others only the text.
+fn said(meaning: &str, mut fields: Value) -> CallToolResult {
     let blocks = vec![ContentBlock::text(meaning), ContentBlock::text(fields.to_string())];
     let mut told = CallToolResult::success(blocks);
+    fields["meaning"] = json!(meaning);
     told.structured_content = Some(fields);
     told
 }

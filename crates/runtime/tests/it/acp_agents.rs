@@ -13,11 +13,11 @@ use serde_json::json;
 
 use crate::agents::{DONE, Props, QUESTION, last_prompt, story};
 
-fn acp(agent: &str) -> &'static Acp {
+pub(crate) fn acp(agent: &str) -> &'static Acp {
     ACP.iter().find(|acp| acp.agent == agent).expect("it speaks ACP")
 }
 
-fn engine(program: &Path, acp: &Acp, profile: Profile) -> EngineConfig {
+pub(crate) fn engine(program: &Path, acp: &Acp, profile: Profile) -> EngineConfig {
     let args = acp.args.iter().map(|arg| (*arg).to_owned());
     EngineConfig {
         how: How::Acp {

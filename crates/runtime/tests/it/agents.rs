@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use adjourn_core::fcmp::Frame;
 use adjourn_core::{ErrorCode, FrameType, RunStatus};
 use adjourn_engine::secrets::Secret;
-use adjourn_runtime::config::{Config, EngineConfig, How};
+use adjourn_runtime::config::{Config, EngineConfig, How, ToolConfig};
 use adjourn_runtime::request::{RunRequest, SkillRef};
 use adjourn_testkit::agents;
 use adjourn_testkit::model::{Fault, ModelServer, Outcome, Reply, Script};
@@ -42,26 +42,41 @@ impl Props {
         props
     }
 
-    fn skill(&self) -> PathBuf {
+    pub(crate) fn skill(&self) -> PathBuf {
         self.folder.join("paint")
     }
 
     /// Opens the data directory, for an agent whose model is at `url`.
     pub(crate) fn open(&self, program: &Path, url: &str) -> Stage {
+        self.open_engine(self.engine(program), url)
+    }
+
+    /// The engine that runs the agent by its command line.
+    pub(crate) fn engine(&self, program: &Path) -> EngineConfig {
         let mut engine = EngineConfig::built_in(&self.agent).unwrap();
         if let How::Exec { command, .. } = &mut engine.how {
             *command = vec![program.display().to_string()];
         }
-        self.open_engine(engine, url)
+        engine
     }
 
     /// Opens the data directory for this engine, which runs the agent or something that wraps it.
-    pub(crate) fn open_engine(&self, mut engine: EngineConfig, url: &str) -> Stage {
+    pub(crate) fn open_engine(&self, engine: EngineConfig, url: &str) -> Stage {
+        self.open_with_tools(engine, url, BTreeMap::new())
+    }
+
+    /// The same, with tools that the skill may declare.
+    pub(crate) fn open_with_tools(
+        &self,
+        mut engine: EngineConfig,
+        url: &str,
+        tools: BTreeMap<String, ToolConfig>,
+    ) -> Stage {
         let mut environment = agents::point(&self.agent, &self.folder.join("home"), url).unwrap();
         environment.push((MARK.to_owned(), self.folder.display().to_string()));
         engine.env.extend(environment.into_iter().map(|(name, value)| (name, Secret::new(value))));
         let engines = BTreeMap::from([(self.agent.clone(), engine)]);
-        Stage::open(&self.folder.join("data"), Config { engines, ..Config::default() })
+        Stage::open(&self.folder.join("data"), Config { engines, tools, ..Config::default() })
     }
 
     pub(crate) fn request(&self) -> RunRequest {

@@ -9,6 +9,7 @@ mod example_skills;
 mod examples;
 mod faults;
 mod foreign_tools;
+mod gateway;
 mod killed;
 mod path_of_a_run;
 mod queue;

@@ -66,7 +66,7 @@ pub(crate) fn settings(folder: &Path, model: &str, of_tools: &str) -> String {
 }
 
 /// Cargo builds examples with the tests, and puts them here.
-fn server_program() -> PathBuf {
+pub(crate) fn server_program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.ancestors().nth(2).unwrap().join("examples/runtime_mcp_server")
 }
