@@ -146,7 +146,9 @@ mod tests {
             ..consequence(ContractStatus::Failed)
         };
         let told_of = told(Told::Over(failed.clone()));
-        assert_eq!((&told_of["isError"], &told_of["structuredContent"]), (&json!(true), &json!(failed)));
+        let mut fields = json!(failed);
+        fields["meaning"] = json!("This failed, and was not done.");
+        assert_eq!((&told_of["isError"], &told_of["structuredContent"]), (&json!(true), &fields));
         let sentence = |status, outcome_unknown| {
             let told = told(Told::Over(Consequence { outcome_unknown, ..consequence(status) }));
             told["content"][0]["text"].as_str().unwrap().to_owned()
@@ -165,6 +167,7 @@ mod tests {
             (&json!(false), &json!("sent"))
         );
         assert!(before["content"][0]["text"].as_str().unwrap().contains("already done"));
+        assert_eq!(before["structuredContent"]["meaning"], before["content"][0]["text"]);
         let lost = Consequence { outcome_unknown: true, ..consequence(ContractStatus::Failed) };
         let before = told(Told::Before(lost));
         assert!(before["content"][0]["text"].as_str().unwrap().contains("nobody knows"));
