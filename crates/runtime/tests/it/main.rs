@@ -15,3 +15,4 @@ mod recorded;
 mod scenarios;
 mod skill_stage;
 mod stage;
+mod table_of_agents;
