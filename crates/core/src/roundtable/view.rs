@@ -253,7 +253,7 @@ impl QuestionView {
 
 /// A question to a person, in the shape of a run's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct InteractionView {
+pub struct InteractionView {
     interaction_id: InteractionId,
     status: InteractionStatus,
     /// The round takes the place of a run's attempt.
@@ -279,7 +279,8 @@ struct ResolutionView {
 }
 
 impl InteractionView {
-    fn of(interaction: &Interaction) -> Self {
+    /// The view of a question.
+    pub fn of(interaction: &Interaction) -> Self {
         Self {
             interaction_id: interaction.interaction_id,
             status: interaction.status,

@@ -17,4 +17,5 @@ mod recorded;
 mod scenarios;
 mod skill_stage;
 mod stage;
+mod table_of_agents;
 mod without_folder;
