@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 
 /// What a tool does.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there are a handful")]
 pub(crate) enum Does {
     /// Tells this at once.
     Tells(Told),
