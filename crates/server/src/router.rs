@@ -16,8 +16,8 @@ use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::streams::Streams;
 use crate::{
-    catalog, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies, request_id, runs,
-    skills, slots,
+    catalog, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies, request_id,
+    roundtables, runs, skills, slots,
 };
 
 /// What every route has: the service, and the news that the server ends.
@@ -74,6 +74,7 @@ pub(crate) fn documented() -> OpenApiRouter<Server> {
         .merge(logs::routes())
         .merge(inbox::routes())
         .merge(feed::routes())
+        .merge(roundtables::routes())
         .merge(skills::routes())
         .merge(catalog::routes())
         .merge(slots::routes())
