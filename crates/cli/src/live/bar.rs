@@ -6,6 +6,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustix::termios::LocalModes;
 
+use crate::wrap::wrapped;
+
 /// Often enough to look alive, and no burden for a slow connection.
 const TICK: Duration = Duration::from_millis(120);
 
@@ -29,6 +31,14 @@ impl Bar {
     /// Prints a line above it.
     pub(crate) fn say(&self, line: &str) {
         self.0.suspend(|| anstream::eprintln!("{line}"));
+    }
+
+    /// Prints lines above it, broken between words where this is a terminal.
+    pub(crate) fn say_wrapped(&self, text: &str) {
+        match columns() {
+            Some(columns) => self.say(&wrapped(text, columns)),
+            None => self.say(text),
+        }
     }
 
     /// Says what is going on.
@@ -55,6 +65,13 @@ impl Bar {
             anstream::eprint!("{UP_AND_CLEAR}");
         }
     }
+}
+
+/// How wide the terminal is, if this is one.
+fn columns() -> Option<usize> {
+    let stderr = std::io::stderr();
+    let size = rustix::termios::tcgetwinsize(&stderr).ok().filter(|_| stderr.is_terminal())?;
+    Some(usize::from(size.ws_col))
 }
 
 /// Whether the terminal writes `^C` when that is typed.

@@ -2,7 +2,7 @@
 
 use adjourn_core::machines::{ConflictStatus, QuestionStatus, RoundtableStatus, RoundtableTrigger};
 use adjourn_core::roundtable::{RoundtableView, Seat};
-use adjourn_core::{InteractionId, InteractionView, RoundtableId};
+use adjourn_core::{InteractionId, RoundtableId};
 
 use super::export::fetch;
 use super::question::{question_text, reply_command, status_style};
@@ -33,11 +33,6 @@ pub(super) fn heading(table: &RoundtableView) -> String {
 /// A role, with its engine where that is not the one of all.
 pub(super) fn who(seat: &Seat, engine: &str) -> String {
     if seat.engine == engine { seat.role.to_string() } else { format!("{} on {}", seat.role, seat.engine) }
-}
-
-/// What a person is asked, without what can be answered: that is chosen from a list.
-pub(super) fn asked(open: &InteractionView) -> String {
-    format!("{} {}", styled(style::ASKS, "?"), clean(open.question.prompt.trim()))
 }
 
 /// Shows what came of a roundtable: the document on stdout, everything else on stderr.

@@ -13,13 +13,15 @@ pub(super) struct Live {
     bar: Bar,
     /// Who is asked in the current round.
     speakers: Vec<String>,
+    /// The last round whose summary was told.
+    summed_up: Option<u32>,
     /// The question that was answered on this very screen.
     answered_here: Option<InteractionId>,
 }
 
 impl Live {
     pub(super) fn new() -> Self {
-        Self { bar: Bar::new(), speakers: Vec::new(), answered_here: None }
+        Self { bar: Bar::new(), speakers: Vec::new(), summed_up: None, answered_here: None }
     }
 
     /// Takes note of what came. `table` is the state with all of it.
@@ -29,16 +31,24 @@ impl Live {
                 let speakers = frame.data["speakers"].as_array().into_iter().flatten();
                 self.speakers = speakers.filter_map(|role| role.as_str().map(clean)).collect();
             }
+            if frame.data["synthesis"].is_string() {
+                self.summed_up = Some(frame.meta.attempt);
+            }
             if let Some(line) = told(frame, table).filter(|_| !self.is_on_the_screen(frame)) {
-                self.bar.say(&line);
+                self.bar.say_wrapped(&line);
             }
         }
         self.draw(table);
     }
 
+    /// Whether the summary of this round is on the screen.
+    pub(super) fn has_summed_up(&self, round: u32) -> bool {
+        self.summed_up == Some(round)
+    }
+
     /// Prints a line above what is seen.
     pub(super) fn say(&self, line: &str) {
-        self.bar.say(line);
+        self.bar.say_wrapped(line);
     }
 
     pub(super) fn hide(&self) {

@@ -28,6 +28,15 @@ pub(crate) fn question_text(open: &InteractionView) -> String {
     text
 }
 
+/// A question after a round whose summary is on the screen: it need not be said again.
+pub(super) fn without_summary(open: &InteractionView) -> InteractionView {
+    let mut open = open.clone();
+    if open.source == Source::Checkpoint {
+        open.question.prompt = format!("Round {} is recorded.", open.attempt_number);
+    }
+    open
+}
+
 /// The command that answers it, with an answer that would be taken.
 pub(crate) fn reply_command(global: &Global, id: RoundtableId, open: &InteractionView) -> String {
     let word = words(&open.question).first().map(|choice| value_text(&choice.value)).unwrap_or_default();

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use serde_json::Value;
 
 use super::live::Live;
-use super::question::question_text;
+use super::question::{question_text, without_summary};
 use super::{ask, ended};
 use crate::client::{Answer, Client, Refused, new_key};
 use crate::exit::Exit;
@@ -15,6 +15,7 @@ use crate::prompt::{self, Asked, Choose, Doing, Watched};
 use crate::stay::{Answers, Left, Signal, Signals, goes_on, let_go, others};
 use crate::style::{self, styled};
 use crate::tail::{News, Tail};
+use crate::text::{clean, indented};
 
 /// Stays with a roundtable from where `tail` stands, and shows what came out of it.
 pub(super) async fn watch(mut client: Client<'_>, tail: Tail<RoundtableView>) -> anyhow::Result<Exit> {
@@ -108,10 +109,7 @@ impl Watch<'_, '_> {
         if prompt::is_interactive() {
             return self.ask(open).await;
         }
-        if self.answers.shown != Some(open.interaction_id) {
-            self.answers.shown = Some(open.interaction_id);
-            self.live.say(&format!("{} {}", styled(style::ASKS, "?"), question_text(open)));
-        }
+        self.show(open, question_text);
         tokio::select! {
             line = self.answers.next_line() => match line {
                 // A word of the question, a decision or a remark: the table knows how to read it. A script may send JSON.
@@ -130,11 +128,21 @@ impl Watch<'_, '_> {
         }
     }
 
-    async fn ask(&mut self, open: &InteractionView) -> anyhow::Result<Next> {
-        if self.answers.shown != Some(open.interaction_id) {
-            self.answers.shown = Some(open.interaction_id);
-            self.live.say(&format!("\n{}", ended::asked(open)));
+    /// Shows a question, once.
+    fn show(&mut self, open: &InteractionView, text: impl FnOnce(&InteractionView) -> String) {
+        if self.answers.shown == Some(open.interaction_id) {
+            return;
         }
+        self.answers.shown = Some(open.interaction_id);
+        let is_known = self.live.has_summed_up(open.attempt_number);
+        let text = if is_known { text(&without_summary(open)) } else { text(open) };
+        let text = indented(&text, "  ");
+        self.live.say(&format!("\n{} {}", styled(style::ASKS, "?"), text.trim_start()));
+    }
+
+    async fn ask(&mut self, open: &InteractionView) -> anyhow::Result<Next> {
+        // What can be answered is chosen from a list.
+        self.show(open, |open| clean(open.question.prompt.trim()));
         let asked = open.clone();
         match tokio::task::spawn_blocking(move || ask::ask(&asked)).await?? {
             Asked::Answer(answer) => {
