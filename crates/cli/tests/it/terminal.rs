@@ -57,13 +57,17 @@ impl Terminal {
 
     /// Waits until `text` has been on the screen since it was last looked.
     fn until_seen(&mut self, text: &str) {
-        while !self.seen.contains(text) {
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                // What came after it was not looked at yet.
+                self.seen.drain(..at + text.len());
+                return;
+            }
             match self.screen.recv_timeout(PATIENCE) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(_) => panic!("`{text}` was never seen in {:?}", self.seen),
             }
         }
-        self.seen.clear();
     }
 
     fn types(&mut self, keys: &str) {
