@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::Answer;
 use super::artifact::{Agreement, Amendment, Artifact};
 use super::id::{ArtifactId, ArtifactKind, ConflictId, CriterionId, OpenQuestionId, Role, TopicId};
-use super::interaction::Interaction;
+use super::interaction::{Interaction, Resolution};
 use super::next::{NextAction, Rule};
 use super::point::{Conflict, HeldPosition, OpenQuestion, Settlement};
 use super::round::{Focus, Round};
@@ -344,7 +344,7 @@ impl InteractionView {
             question: interaction.question.clone(),
             created_at: interaction.created_at,
             deadline_at: None,
-            response: resolution.map(|resolution| resolution.response()),
+            response: resolution.map(Resolution::response),
             resolved_at: resolution.map(|resolution| resolution.at),
             resolved_by: resolution.map(|resolution| resolution.by.clone()),
         }

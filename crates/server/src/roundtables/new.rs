@@ -48,6 +48,7 @@ enum NewWorkflow {
 
 /// A workflow of your own.
 #[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct GivenWorkflow {
     /// Its text.
     yaml: String,
@@ -74,6 +75,7 @@ enum NewParticipant {
 
 /// A place at the table.
 #[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct NewSeat {
     role: String,
     /// The engine that plays it.

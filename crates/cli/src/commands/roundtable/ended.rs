@@ -97,7 +97,7 @@ fn headline(table: &RoundtableView) -> String {
 
 /// Its status, with the reason where it has ended and the wait where it waits.
 pub(super) fn standing(table: &RoundtableView) -> String {
-    let reason = table.close_reason.map(|reason| reason.name());
+    let reason = table.close_reason.map(RoundtableTrigger::name);
     match (&table.pending, reason) {
         (Some(_), _) => styled(style::ASKS, "waits for you"),
         (None, Some(reason)) => {

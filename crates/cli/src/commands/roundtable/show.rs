@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use adjourn_core::machines::{ConflictStatus, QuestionStatus, TopicStatus};
-use adjourn_core::roundtable::{ArtifactView, RoundView, RoundtableView, TopicView};
+use adjourn_core::roundtable::{ArtifactView, Role as Seated, RoundView, RoundtableView, TopicView};
 use clap::Args;
 
 use super::ended::{standing, who};
@@ -126,7 +126,7 @@ fn round(round: &RoundView) -> String {
     let asked = round.question.as_deref().unwrap_or("nothing is asked yet");
     let mut text = format!("{}. {}: {}", round.number, clean(&round.phase), one_line(asked, LINE_CHARS_MAX));
     if !round.missing.is_empty() {
-        let missing: Vec<_> = round.missing.iter().map(|role| role.as_str()).collect();
+        let missing: Vec<_> = round.missing.iter().map(Seated::as_str).collect();
         text.push_str(&format!(
             "\n   {}",
             styled(style::ODD, clean(&format!("missing: {}", missing.join(", "))))
