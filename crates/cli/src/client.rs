@@ -6,6 +6,7 @@ mod connect;
 mod owner;
 mod refused;
 mod remote;
+mod roundtables;
 mod sse;
 mod transport;
 
@@ -17,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::net::UnixStream;
 
-pub(crate) use self::calls::{Answer, Created, FileView, RunQuery, Waiting, new_key};
+pub(crate) use self::calls::{Answer, Asker, Created, FileView, RunQuery, Waiting, new_key};
 pub(crate) use self::connect::{Role, answering};
 pub(crate) use self::refused::Refused;
 pub(crate) use self::sse::Sse;
@@ -64,6 +65,17 @@ impl<'g> Client<'g> {
             return Ok(());
         }
         match adjourn_server::rehearse(&global.data, global.config_in_silence()?, request.clone()) {
+            Ok(()) => Ok(()),
+            Err(problem) => refused::check(problem.into_response()).await.map(drop),
+        }
+    }
+
+    /// Refuses a request for a roundtable where there is no data directory yet.
+    pub(crate) async fn rehearse_roundtable(global: &Global, request: &Value) -> anyhow::Result<()> {
+        if global.server.is_some() || global.data.exists() {
+            return Ok(());
+        }
+        match adjourn_server::rehearse_roundtable(&global.data, global.config_in_silence()?, request) {
             Ok(()) => Ok(()),
             Err(problem) => refused::check(problem.into_response()).await.map(drop),
         }

@@ -11,6 +11,7 @@ mod prune;
 mod ps;
 mod reply;
 mod rerun;
+mod roundtable;
 mod run;
 mod serve;
 mod settle;
@@ -58,6 +59,7 @@ enum Command {
     Settle(settle::Settle),
     Events(events::Events),
     Files(files::Files),
+    Roundtable(roundtable::Roundtable),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     Token(token::Token),
@@ -72,21 +74,31 @@ impl Cli {
     /// What was typed; ends the process with a complaint where that cannot be understood.
     pub(crate) fn read() -> Self {
         let mut command = Self::command().mut_subcommands(|command| match command.get_name() {
-            // Here `--data` is the answer, and the directory is named in front of the command.
-            "reply" => command,
-            _ => command.arg(data_behind()),
+            "roundtable" => command.mut_subcommands(with_data_behind),
+            _ => with_data_behind(command),
         });
         let matches = command.get_matches_mut();
         let mut cli = match Self::from_arg_matches(&matches) {
             Ok(cli) => cli,
             Err(error) => error.format(&mut command).exit(),
         };
-        let behind =
-            matches.subcommand().and_then(|(_, matches)| matches.try_get_one(DATA_BEHIND).ok().flatten());
-        if let Some(data) = behind {
-            cli.global.data = PathBuf::clone(data);
+        // A command may have commands of its own: the directory stands behind the last.
+        let mut innermost = &matches;
+        while let Some((_, inner)) = innermost.subcommand() {
+            innermost = inner;
+            if let Ok(Some(data)) = inner.try_get_one::<PathBuf>(DATA_BEHIND) {
+                cli.global.data.clone_from(data);
+            }
         }
         cli
+    }
+}
+
+fn with_data_behind(command: clap::Command) -> clap::Command {
+    match command.get_name() {
+        // Here `--data` is the answer, and the directory is named in front of the command.
+        "reply" => command,
+        _ => command.arg(data_behind()),
     }
 }
 
@@ -113,6 +125,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Settle(command) => drive(command.run(&global)),
         Command::Events(command) => drive(command.run(&global)),
         Command::Files(command) => drive(command.run(&global)),
+        Command::Roundtable(command) => drive(command.run(&global)),
         Command::Serve(command) => drive(command.run(&global)),
         Command::Mcp(command) => drive(command.run(&global)),
         Command::Token(command) => command.run(&global),

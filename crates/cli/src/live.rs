@@ -1,19 +1,15 @@
 //! What is seen of a run while it works: what it said and did, and on a terminal what it is doing just now.
 
-use std::io::IsTerminal;
-use std::time::Duration;
+mod bar;
 
 use adjourn_core::{Frame, FrameType, InteractionId, RunStatus, RunView};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rustix::termios::LocalModes;
 use serde_json::Value;
+
+pub(crate) use self::bar::Bar;
 
 use crate::frame::{told, words};
 use crate::text::one_line;
 use crate::usage::usage_text;
-
-/// Often enough to look alive, and no burden for a slow connection.
-const TICK: Duration = Duration::from_millis(120);
 
 /// Characters of what the agent does or writes. The terminal cuts what is longer than it is wide.
 const DOING_CHARS_MAX: usize = 200;
@@ -21,12 +17,9 @@ const DOING_CHARS_MAX: usize = 200;
 /// Bytes that are kept of what the agent is writing: only its last line is shown.
 const WRITING_BYTES_MAX: usize = 4096;
 
-/// Moves the cursor to the line above and removes what is there.
-const UP_AND_CLEAR: &str = "\u{1b}[1A\r\u{1b}[2K";
-
 /// What is seen of a run while it works. All of it goes to stderr.
 pub(crate) struct Live {
-    bar: ProgressBar,
+    bar: Bar,
     /// What the agent did last.
     doing: Option<String>,
     /// What the agent is writing.
@@ -37,13 +30,7 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new() -> Self {
-        let is_terminal = std::io::stderr().is_terminal();
-        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>3} {wide_msg}") {
-            bar.set_style(style);
-        }
-        Self { bar, doing: None, writing: String::new(), answered_here: None }
+        Self { bar: Bar::new(), doing: None, writing: String::new(), answered_here: None }
     }
 
     /// Takes note of what came. `run` is the state with all of it.
@@ -90,23 +77,17 @@ impl Live {
 
     /// Prints a line above what is seen.
     pub(crate) fn say(&self, line: &str) {
-        self.bar.suspend(|| anstream::eprintln!("{line}"));
+        self.bar.say(line);
     }
 
     /// Takes what is seen off the screen, for a question or for the end.
     pub(crate) fn hide(&self) {
-        self.bar.disable_steady_tick();
-        self.bar.finish_and_clear();
+        self.bar.hide();
     }
 
-    /// Takes what is seen off the screen after Ctrl-C was typed: the terminal wrote `^C` behind it, at the right margin, and
-    /// so began a new line.
+    /// Takes what is seen off the screen after Ctrl-C was typed.
     pub(crate) fn interrupted(&self) {
-        let is_broken = !self.bar.is_finished() && !self.bar.is_hidden() && shows_what_is_typed();
-        self.hide();
-        if is_broken {
-            anstream::eprint!("{UP_AND_CLEAR}");
-        }
+        self.bar.interrupted();
     }
 
     /// Puts it back.
@@ -114,11 +95,7 @@ impl Live {
         if run.status.is_terminal() || run.pending.is_some() {
             return self.hide();
         }
-        if self.bar.is_finished() {
-            self.bar.reset();
-        }
-        self.bar.enable_steady_tick(TICK);
-        self.bar.set_message(self.now(run));
+        self.bar.show(&self.now(run));
     }
 
     fn now(&self, run: &RunView) -> String {
@@ -131,12 +108,6 @@ impl Live {
         let parts = [Some(state), usage_text(run.usage), doing];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
-}
-
-/// Whether the terminal writes `^C` when that is typed.
-fn shows_what_is_typed() -> bool {
-    rustix::termios::tcgetattr(std::io::stdin())
-        .is_ok_and(|terminal| terminal.local_modes.contains(LocalModes::ECHOCTL | LocalModes::ECHO))
 }
 
 /// Whether a message is what the question or the result after it says as well.

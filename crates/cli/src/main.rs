@@ -21,6 +21,7 @@ mod table;
 mod tail;
 mod text;
 mod usage;
+mod wrap;
 
 use std::process::ExitCode;
 

@@ -50,38 +50,49 @@ fn plain(question: &Question) -> Prompted<Value> {
     }
 }
 
-/// What to do with a run that a person does not want to watch any longer.
+/// What to do with something that a person does not want to watch any longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choose {
     GoOn,
     Leave,
-    Cancel,
+    End,
 }
 
-/// What a run does while its person is asked what to do with it.
+/// What is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watched {
+    Run,
+    Roundtable,
+}
+
+/// What it does while its person is asked what to do with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doing {
     Works,
     Waits,
 }
 
-/// Asks what to do with the run. Whoever does not want to answer leaves it.
-pub(crate) fn what_now(doing: Doing) -> anyhow::Result<Choose> {
+/// Asks what to do with it. Whoever does not want to answer leaves it.
+pub(crate) fn what_now(watched: Watched, doing: Doing) -> anyhow::Result<Choose> {
     let (go_on, leave) = match doing {
         Doing::Waits => ("go back to the question", "leave it waiting: it can be answered later"),
         Doing::Works => ("go on", "leave it running: it goes on without you"),
     };
-    let options = vec![go_on, leave, "cancel the run"];
-    match asked(Select::new("What about the run?", options).without_help_message().raw_prompt())? {
+    let (title, end) = match watched {
+        Watched::Run => ("What about the run?", "cancel the run"),
+        Watched::Roundtable => ("What about the roundtable?", "close the roundtable: break it off"),
+    };
+    let options = vec![go_on, leave, end];
+    match asked(Select::new(title, options).without_help_message().raw_prompt())? {
         Asked::Answer(chosen) if chosen.index == 0 => Ok(Choose::GoOn),
-        Asked::Answer(chosen) if chosen.index == 2 => Ok(Choose::Cancel),
+        Asked::Answer(chosen) if chosen.index == 2 => Ok(Choose::End),
         Asked::Answer(_) | Asked::Interrupted => Ok(Choose::Leave),
     }
 }
 
-type Prompted<T> = Result<T, InquireError>;
+pub(crate) type Prompted<T> = Result<T, InquireError>;
 
-fn asked<T>(prompted: Prompted<T>) -> anyhow::Result<Asked<T>> {
+pub(crate) fn asked<T>(prompted: Prompted<T>) -> anyhow::Result<Asked<T>> {
     match prompted {
         Ok(answer) => Ok(Asked::Answer(answer)),
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(Asked::Interrupted),

@@ -4,16 +4,17 @@ mod answers;
 mod others;
 mod signals;
 
-use adjourn_core::InteractionView;
+use adjourn_core::{Frame, InteractionView};
 use axum::http::StatusCode;
 
 pub(crate) use self::answers::Answers;
-use self::signals::{Signal, Signals};
+pub(crate) use self::others::others;
+pub(crate) use self::signals::{Signal, Signals};
 use crate::answer::{Given, problem_text};
 use crate::client::{Answer, Client, Close, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
-use crate::prompt::{self, Asked, Choose, Doing};
+use crate::prompt::{self, Asked, Choose, Doing, Watched};
 use crate::result::{self, GoesOn};
 use crate::style::{self, styled};
 use crate::tail::{News, Tail};
@@ -25,7 +26,16 @@ pub(crate) async fn stay(mut client: Client<'_>, tail: Tail, answers: Answers) -
     let mut staying = Stay { client: &mut client, tail, answers, signals, live, left: None };
     let shown = staying.stay().await;
     let left = staying.left;
-    // Whatever went wrong: the directory is let go of, and its socket with it.
+    let_go(client, shown, left).await
+}
+
+/// Ends what this process does for others after its own command came to `shown`. Whatever went wrong: the directory is let
+/// go of, and its socket with it.
+pub(crate) async fn let_go(
+    client: Client<'_>,
+    shown: anyhow::Result<Exit>,
+    left: Option<Left>,
+) -> anyhow::Result<Exit> {
     let closed = client.close(match (&shown, left) {
         (Ok(_), None) => Close::AtRest,
         (Ok(_), Some(Left::InBackground)) => Close::InBackground,
@@ -34,6 +44,15 @@ pub(crate) async fn stay(mut client: Client<'_>, tail: Tail, answers: Answers) -
     let closed = closed.await;
     let exit = shown?;
     closed.map(|()| exit)
+}
+
+/// Who works on something that is left like this.
+pub(crate) fn goes_on(client: &Client<'_>, left: Option<Left>) -> GoesOn {
+    match left {
+        _ if !client.is_owner() => GoesOn::WithOwner,
+        Some(Left::InBackground) => GoesOn::InBackground,
+        Some(Left::AtOnce) | None => GoesOn::WithNextOwner,
+    }
 }
 
 struct Stay<'c, 'g> {
@@ -46,9 +65,9 @@ struct Stay<'c, 'g> {
     left: Option<Left>,
 }
 
-/// How a run is left that goes on.
+/// How something is left that goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+pub(crate) enum Left {
     /// Its person has seen enough.
     InBackground,
     /// Somebody wants this process to end, and does not wait long.
@@ -67,31 +86,29 @@ impl Stay<'_, '_> {
         let watched = self.watch().await;
         self.live.hide();
         watched?;
-        let run = self.tail.run();
+        let run = self.tail.now();
         let open = match run.pending {
             Some(_) => self.client.interactions(run.run_id).await?,
             None => Vec::new(),
         };
         let open: Vec<_> = open.into_iter().filter(InteractionView::is_open).collect();
-        let exit = result::show(self.client.global, run, &open, self.answers.shown, self.goes_on())?;
-        if self.left.is_none() && self.client.is_owner() {
-            self.others().await?;
+        let exit = result::show(
+            self.client.global,
+            run,
+            &open,
+            self.answers.shown,
+            goes_on(self.client, self.left),
+        )?;
+        if self.left.is_none() {
+            self.left = others(self.client, &mut self.signals, Some(self.tail.id())).await?;
         }
         Ok(exit)
-    }
-
-    fn goes_on(&self) -> GoesOn {
-        match self.left {
-            _ if !self.client.is_owner() => GoesOn::WithOwner,
-            Some(Left::InBackground) => GoesOn::InBackground,
-            Some(Left::AtOnce) | None => GoesOn::WithNextOwner,
-        }
     }
 
     /// Watches until the run ends, or is left.
     async fn watch(&mut self) -> anyhow::Result<()> {
         loop {
-            let run = self.tail.run();
+            let run = self.tail.now();
             // What led to a question, or to the end, is shown first.
             let open = run.pending.clone().filter(|_| !self.tail.is_behind());
             if run.status.is_terminal() && !self.tail.is_behind() {
@@ -118,10 +135,10 @@ impl Stay<'_, '_> {
         }
     }
 
-    fn see(&mut self, news: News) -> Next {
+    fn see(&mut self, news: News<Frame>) -> Next {
         match news {
-            News::Frames(frames) => self.live.see(&frames, self.tail.run()),
-            News::Delta(text) => self.live.write(&text, self.tail.run()),
+            News::Frames(frames) => self.live.see(&frames, self.tail.now()),
+            News::Delta(text) => self.live.write(&text, self.tail.now()),
         }
         Next::GoOn
     }
@@ -220,19 +237,19 @@ impl Stay<'_, '_> {
             return Ok(Next::Leave);
         }
         self.live.interrupted();
-        match tokio::task::spawn_blocking(move || prompt::what_now(doing)).await?? {
+        match tokio::task::spawn_blocking(move || prompt::what_now(Watched::Run, doing)).await?? {
             Choose::GoOn => Ok(Next::GoOn),
             Choose::Leave => {
                 let run = self.client.run(self.tail.id()).await?;
                 self.tail.saw(run);
                 // It may have ended while the person thought about it.
-                if self.tail.run().status.is_terminal() {
+                if self.tail.now().status.is_terminal() {
                     return Ok(Next::GoOn);
                 }
                 self.left = Some(Left::InBackground);
                 Ok(Next::Leave)
             }
-            Choose::Cancel => {
+            Choose::End => {
                 match self.client.cancel(self.tail.id()).await {
                     Ok(run) => self.tail.saw(run),
                     // It ended while the person thought about it.

@@ -1,9 +1,12 @@
-//! Reads a run as it grows: its frames, and the run that they add up to.
+//! Reads a run or a roundtable as it grows: its frames, and the state that they add up to.
 
+use std::future::Future;
 use std::time::{Duration, Instant};
 
-use adjourn_core::{Frame, RunId, RunView};
+use adjourn_core::roundtable::{self, RoundtableView};
+use adjourn_core::{Frame, RoundtableId, RunId, RunView};
 use anyhow::Context;
+use serde::de::DeserializeOwned;
 
 use crate::client::{Client, Refused, Sse};
 
@@ -13,79 +16,148 @@ const BACK_WITHIN: Duration = Duration::from_secs(60);
 /// How long to wait before a stream that was cut is asked for again.
 const BACK_AFTER: Duration = Duration::from_millis(250);
 
-/// What came of a run.
-pub(crate) enum News {
-    /// These frames; the run is as they left it.
-    Frames(Vec<Frame>),
-    /// Text that the agent is writing.
+/// What has a stream.
+pub(crate) trait Streamed: Sized {
+    type Id: Copy;
+    type Frame: DeserializeOwned;
+
+    fn id(&self) -> Self::Id;
+    /// The number of the last frame that led to this state.
+    fn seq(&self) -> u64;
+    fn seq_of(frame: &Self::Frame) -> u64;
+    /// The state as it is now.
+    fn look(client: &mut Client<'_>, id: Self::Id) -> impl Future<Output = anyhow::Result<Self>>;
+    /// The frames after `after`, as they come; none where no more will.
+    fn follow(
+        client: &mut Client<'_>,
+        id: Self::Id,
+        after: u64,
+    ) -> impl Future<Output = anyhow::Result<Option<Sse>>>;
+}
+
+impl Streamed for RunView {
+    type Id = RunId;
+    type Frame = Frame;
+
+    fn id(&self) -> RunId {
+        self.run_id
+    }
+
+    fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    fn seq_of(frame: &Frame) -> u64 {
+        frame.seq
+    }
+
+    async fn look(client: &mut Client<'_>, id: RunId) -> anyhow::Result<Self> {
+        client.run(id).await
+    }
+
+    async fn follow(client: &mut Client<'_>, id: RunId, after: u64) -> anyhow::Result<Option<Sse>> {
+        client.events(id, after).await
+    }
+}
+
+impl Streamed for RoundtableView {
+    type Id = RoundtableId;
+    type Frame = roundtable::Frame;
+
+    fn id(&self) -> RoundtableId {
+        self.roundtable_id
+    }
+
+    fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    fn seq_of(frame: &roundtable::Frame) -> u64 {
+        frame.seq
+    }
+
+    async fn look(client: &mut Client<'_>, id: RoundtableId) -> anyhow::Result<Self> {
+        client.roundtable(id).await
+    }
+
+    async fn follow(client: &mut Client<'_>, id: RoundtableId, after: u64) -> anyhow::Result<Option<Sse>> {
+        client.roundtable_events(id, after).await
+    }
+}
+
+/// What came.
+pub(crate) enum News<F> {
+    /// These frames; the state is as they left it.
+    Frames(Vec<F>),
+    /// Text that an agent is writing.
     Delta(String),
 }
 
-/// A run, read up to where it was last looked at.
-pub(crate) struct Tail {
-    /// The run, which may be ahead of the frames that were read.
-    run: RunView,
+/// A run or a roundtable, read up to where it was last looked at.
+pub(crate) struct Tail<T: Streamed = RunView> {
+    /// The state, which may be ahead of the frames that were read.
+    state: T,
     /// The last frame that was read.
     after: u64,
     /// Frames that were read and not told yet.
-    untold: Vec<Frame>,
+    untold: Vec<T::Frame>,
     stream: Option<Sse>,
     /// When a stream was cut that did not come back yet.
     cut_at: Option<Instant>,
 }
 
-impl Tail {
-    /// A run of which the frames after `after` are of interest.
-    pub(crate) fn after(run: RunView, after: u64) -> Self {
-        Self { run, after, untold: Vec::new(), stream: None, cut_at: None }
+impl<T: Streamed> Tail<T> {
+    /// Something of which the frames after `after` are of interest.
+    pub(crate) fn after(state: T, after: u64) -> Self {
+        Self { state, after, untold: Vec::new(), stream: None, cut_at: None }
     }
 
-    /// A run of which no frame was read yet.
-    pub(crate) fn from_start(run: RunView) -> Self {
-        Self::after(run, 0)
+    /// Something of which no frame was read yet.
+    pub(crate) fn from_start(state: T) -> Self {
+        Self::after(state, 0)
     }
 
-    /// A run of which nothing before now is of interest.
-    pub(crate) fn from_now(run: RunView) -> Self {
-        let after = run.seq;
-        Self::after(run, after)
+    /// Something of which nothing before now is of interest.
+    pub(crate) fn from_now(state: T) -> Self {
+        let after = state.seq();
+        Self::after(state, after)
     }
 
-    pub(crate) fn id(&self) -> RunId {
-        self.run.run_id
+    pub(crate) fn id(&self) -> T::Id {
+        self.state.id()
     }
 
-    /// The run as it was last seen.
-    pub(crate) fn run(&self) -> &RunView {
-        &self.run
+    /// The state as it was last seen.
+    pub(crate) fn now(&self) -> &T {
+        &self.state
     }
 
-    /// Takes note of the run as somebody else has just seen it.
-    pub(crate) fn saw(&mut self, run: RunView) {
-        if run.seq >= self.run.seq {
-            self.run = run;
+    /// Takes note of the state as somebody else has just seen it.
+    pub(crate) fn saw(&mut self, state: T) {
+        if state.seq() >= self.state.seq() {
+            self.state = state;
         }
     }
 
-    /// Whether frames are still to be read that led to the run as it is.
+    /// Whether frames are still to be read that led to the state as it is.
     pub(crate) fn is_behind(&self) -> bool {
-        self.after < self.run.seq || !self.untold.is_empty()
+        self.after < self.state.seq() || !self.untold.is_empty()
     }
 
-    /// What comes next. Frames that were written together are told together, and never without the run that they led to.
+    /// What comes next. Frames that were written together are told together, and never without the state that they led to.
     /// May be dropped while it waits: nothing is lost.
-    pub(crate) async fn next(&mut self, client: &mut Client<'_>) -> anyhow::Result<News> {
+    pub(crate) async fn next(&mut self, client: &mut Client<'_>) -> anyhow::Result<News<T::Frame>> {
         loop {
-            if self.untold.last().is_some_and(|last| last.seq > self.run.seq) {
-                self.run = client.run(self.id()).await?;
+            if self.untold.last().is_some_and(|last| T::seq_of(last) > self.state.seq()) {
+                self.state = T::look(client, self.id()).await?;
             }
-            if !self.untold.is_empty() && self.after >= self.run.seq {
+            if !self.untold.is_empty() && self.after >= self.state.seq() {
                 return Ok(News::Frames(std::mem::take(&mut self.untold)));
             }
             let Some(stream) = &mut self.stream else {
                 if !self.open(client).await? {
-                    // There is nothing to come, so the run has ended.
-                    self.run = client.run(self.id()).await?;
+                    // There is nothing to come, so it has ended.
+                    self.state = T::look(client, self.id()).await?;
                     return Ok(News::Frames(Vec::new()));
                 }
                 continue;
@@ -98,11 +170,11 @@ impl Tail {
             self.cut_at = None;
             match event.name.as_deref() {
                 None => {
-                    let frame: Frame =
+                    let frame: T::Frame =
                         serde_json::from_str(&event.data).context("a frame cannot be understood")?;
                     // A stream that was taken up again begins after the last one.
-                    if frame.seq > self.after {
-                        self.after = frame.seq;
+                    if T::seq_of(&frame) > self.after {
+                        self.after = T::seq_of(&frame);
                         self.untold.push(frame);
                     }
                 }
@@ -121,7 +193,7 @@ impl Tail {
         if self.cut_at.is_some() {
             tokio::time::sleep(BACK_AFTER).await;
         }
-        let opened = client.events(self.id(), self.after).await;
+        let opened = T::follow(client, self.id(), self.after).await;
         let is_late = self.cut_at.is_none_or(|at| at.elapsed() > BACK_WITHIN);
         match opened {
             Ok(stream) => {

@@ -75,10 +75,10 @@ pub struct Frame {
 }
 
 /// Under another name, because serde would borrow what is written as `&'static str` from the text that it reads.
-type Version = &'static str;
+pub(crate) type Version = &'static str;
 
 /// Reads the one version that there is.
-fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
+pub(crate) fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
     let given = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
     if given == PROTOCOL_VERSION {
         return Ok(PROTOCOL_VERSION);

@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::roundtable::{ArtifactId, ArtifactKind, Confidence, ConflictId, OpenQuestionId};
 use crate::{ExecutionId, RoundtableId, RunId, Timestamp};
 
 /// The schema of a string that is one of these names, each with its meaning.
@@ -52,6 +53,49 @@ impl PartialSchema for ExecutionId {
 }
 
 impl ToSchema for ExecutionId {}
+
+/// The schema of a name that is one of these prefixes and a number of at least three digits.
+fn numbered(prefixes: &[&str]) -> RefOr<Schema> {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some(format!("^({})-[0-9]{{3,}}$", prefixes.join("|"))))
+        .examples(prefixes.first().map(|prefix| format!("{prefix}-001")));
+    schema.into()
+}
+
+impl PartialSchema for ArtifactId {
+    fn schema() -> RefOr<Schema> {
+        let prefixes: Vec<_> = ArtifactKind::ALL.iter().map(|kind| kind.prefix()).collect();
+        numbered(&prefixes)
+    }
+}
+
+impl ToSchema for ArtifactId {}
+
+impl PartialSchema for ConflictId {
+    fn schema() -> RefOr<Schema> {
+        numbered(&[Self::PREFIX])
+    }
+}
+
+impl ToSchema for ConflictId {}
+
+impl PartialSchema for OpenQuestionId {
+    fn schema() -> RefOr<Schema> {
+        numbered(&[Self::PREFIX])
+    }
+}
+
+impl ToSchema for OpenQuestionId {}
+
+impl PartialSchema for Confidence {
+    fn schema() -> RefOr<Schema> {
+        let schema = ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0)).maximum(Some(1));
+        schema.description(Some("How sure somebody is, from 0 to 1.")).into()
+    }
+}
+
+impl ToSchema for Confidence {}
 
 /// As it is on the wire.
 impl PartialSchema for Timestamp {

@@ -100,7 +100,10 @@ pub use spec::{
 };
 pub use strategy::{Phase, Sees, Sides, Speakers, StanceRule, Strategy};
 pub use todo::Todo;
-pub use view::{ArtifactView, InteractionView, RoundtableView};
+pub use view::{
+    ArtifactView, ConflictView, CriterionView, DoneWhenView, QuestionView, RoundView, RoundtableView,
+    TopicView,
+};
 
 use crate::machines::{RoundtableStatus, TopicStatus};
 use crate::{InteractionId, Place, RoundtableId, Timestamp};

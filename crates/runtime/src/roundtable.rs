@@ -17,6 +17,7 @@ mod keeper;
 mod library;
 mod operations;
 mod pass;
+mod plan;
 mod prompt;
 mod recorded;
 mod request;

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use adjourn_core::RunStatus;
+use adjourn_core::machines::RoundtableStatus;
+use adjourn_core::roundtable::Todo;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use adjourn_store::{RunFilter, Store};
+use adjourn_store::{RoundtableFilter, RunFilter, Store, load_roundtable};
 use tracing::warn;
 
 use crate::drain::{Ending, drained};
@@ -18,6 +20,9 @@ use crate::webhooks::Webhooks;
 /// How long nothing has to go on before the owner ends. Whoever started it is about to ask something of it, and a person
 /// who answers one question may answer the next.
 const IDLE_FOR: Duration = Duration::from_secs(3);
+
+/// Rows of roundtables that are read at once.
+const PAGE: usize = 256;
 
 /// What an owner in the background needs.
 #[derive(Debug, Clone)]
@@ -116,14 +121,32 @@ fn is_untold(store: &dyn Store) -> Result<bool, adjourn_store::Error> {
     Ok(store.notices(1)?.iter().any(|pending| pending.attempts == 0))
 }
 
-/// Whether something in a journal goes on, or will, without a person: a run that works or waits for a slot, or a question
-/// that is decided when its time is over.
+/// Whether something in a journal goes on, or will, without a person: what is [at work](is_at_work), or a question that is
+/// decided when its time is over.
 pub fn can_go_on(store: &dyn Store) -> Result<bool, adjourn_store::Error> {
+    Ok(is_at_work(store)? || !store.deadlines(1)?.is_empty())
+}
+
+/// Whether something in a journal goes on: a run that works or waits for a slot, or a roundtable that waits for nobody,
+/// which has no run for a moment between two of its steps.
+pub fn is_at_work(store: &dyn Store) -> Result<bool, adjourn_store::Error> {
     for status in [RunStatus::Running, RunStatus::Queued] {
         let filter = RunFilter { status: Some(status), ..RunFilter::default() };
         if !store.runs(&filter, 1)?.is_empty() {
             return Ok(true);
         }
     }
-    Ok(!store.deadlines(1)?.is_empty())
+    let mut active = RoundtableFilter { status: Some(RoundtableStatus::Active), before: None };
+    loop {
+        let page = store.roundtables(&active, PAGE)?;
+        for row in &page {
+            let todo = load_roundtable(store, row.roundtable_id)?.map(|table| table.todo());
+            match todo {
+                Some(Todo::OpenRound | Todo::Agents { .. } | Todo::RecordRound) => return Ok(true),
+                Some(Todo::Wait(_) | Todo::Nothing) | None => {}
+            }
+        }
+        let Some(last) = page.last().filter(|_| page.len() == PAGE) else { return Ok(false) };
+        active.before = Some(last.roundtable_id);
+    }
 }

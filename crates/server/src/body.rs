@@ -40,6 +40,22 @@ impl<S: Send + Sync> FromRequest<S> for Json {
     }
 }
 
+/// A body that is JSON, or nothing; null is the same as nothing.
+pub(crate) struct OptionalJson(pub(crate) Option<Value>);
+
+impl<S: Send + Sync> FromRequest<S> for OptionalJson {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        kind(request.headers(), &[Kind::Json])?;
+        let bytes = bytes(request, state).await?;
+        if bytes.is_empty() {
+            return Ok(Self(None));
+        }
+        Ok(Self(Some(parse(&bytes)?).filter(|document| !document.is_null())))
+    }
+}
+
 /// A body that came whole and in time.
 pub(crate) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
     if let Err(problem) = check_length(request.headers(), BODY_BYTES_MAX) {

@@ -26,6 +26,10 @@ named! {
         UnknownRoute = "UNKNOWN_ROUTE",
         /// There is no such run.
         UnknownRun = "UNKNOWN_RUN",
+        /// There is no such roundtable.
+        UnknownRoundtable = "UNKNOWN_ROUNDTABLE",
+        /// The roundtable has no such artifact.
+        UnknownArtifact = "UNKNOWN_ARTIFACT",
         /// There is no such contract.
         UnknownContract = "UNKNOWN_CONTRACT",
         /// There is no such file in the workspace.
@@ -50,7 +54,7 @@ named! {
         KeyReused = "KEY_REUSED",
         /// The run cannot be continued, or is already.
         NotContinuable = "NOT_CONTINUABLE",
-        /// The run does not take this now.
+        /// The run or the roundtable does not take this now.
         NotAllowedNow = "NOT_ALLOWED_NOW",
         /// It is known what became of that call.
         NothingToSettle = "NOTHING_TO_SETTLE",
@@ -88,6 +92,8 @@ impl Code {
             Self::RoleTooLow | Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::UnknownRoute
             | Self::UnknownRun
+            | Self::UnknownRoundtable
+            | Self::UnknownArtifact
             | Self::UnknownContract
             | Self::UnknownFile
             | Self::UnknownMachine

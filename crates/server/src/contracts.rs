@@ -1,6 +1,6 @@
 //! What runs did to the world: contracts, the trace of them, and what a person says of a call whose result was lost.
 
-use adjourn_core::{ContractView, ExecutionId, FieldError, GraphView, Run, Settlement, TraceStep};
+use adjourn_core::{ContractView, ExecutionId, GraphView, Run, Settlement, TraceStep};
 use adjourn_runtime::Settle;
 use axum::Json;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::access::Caller;
 use crate::body;
 use crate::code::Code;
-use crate::members::{member, unknown};
+use crate::members::Members;
 use crate::openapi::Refuses;
 use crate::pages::Page;
 use crate::problem::Problem;
@@ -120,7 +120,7 @@ pub(crate) async fn settle(
     caller: Caller,
     body::Json(document): body::Json,
 ) -> Result<Json<ContractView>, Problem> {
-    let Said { outcome, note } = read(&document).map_err(Problem::invalid)?;
+    let Said { outcome, note } = read(&document)?;
     let run = server.service.settle(id, Settle { outcome, note, by: caller.by() }).await?;
     view(&run, id)
 }
@@ -131,15 +131,12 @@ fn view(run: &Run, id: ExecutionId) -> Result<Json<ContractView>, Problem> {
     Ok(Json(ContractView::of(run, contract)))
 }
 
-fn read(said: &Value) -> Result<Said, Vec<FieldError>> {
-    let mut errors = unknown(said, &KEYS)?;
-    let outcome: Option<Settlement> = member(said, "outcome", &mut errors);
-    let note: Option<String> = member(said, "note", &mut errors);
-    if outcome.is_none() && errors.is_empty() {
-        errors.push(FieldError::new("/outcome", "is missing: it says what became of the call"));
-    }
-    match outcome {
-        Some(outcome) if errors.is_empty() => Ok(Said { outcome, note }),
-        Some(_) | None => Err(errors),
-    }
+fn read(said: &Value) -> Result<Said, Problem> {
+    let mut members = Members::of(said, &KEYS);
+    let note: Option<String> = members.optional("note");
+    let outcome: Option<Settlement> = members.required("outcome", "it says what became of the call");
+    members.finish()?;
+    // What is required and was not found has been said.
+    let outcome = outcome.ok_or_else(|| Problem::internal("a member that is required was not read"))?;
+    Ok(Said { outcome, note })
 }

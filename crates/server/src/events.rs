@@ -3,38 +3,30 @@
 //! It stays open while the run waits, and closes after the terminal frame. Whoever comes back after that gets 204,
 //! which tells an `EventSource` to stop asking.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use adjourn_core::fcmp::Header;
 use adjourn_core::{Frame, Record, RunId, StreamId};
-use adjourn_runtime::{Delta, Service};
+use adjourn_runtime::Service;
 use adjourn_store::{After, Error, Store};
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, watch};
-use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::code::Code;
-use crate::metrics::OpenStream;
+use crate::follow::Follower;
 use crate::openapi::Refuses;
 use crate::pages::limit;
 use crate::problem::Problem;
 use crate::query::{Parameters, RunPath};
 use crate::router::Server;
-use crate::shared::{Page, Rendered, Shared, Source};
-use crate::sse::{self, ALIVE, Events, HEARTBEAT, PAGE_ENTRIES};
+use crate::shared::{Page, Rendered, Source};
+use crate::sse::{self, PAGE_ENTRIES};
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest, Code::UnknownRun]))
@@ -45,10 +37,10 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
     /// Begin after the frame with this `seq`.
-    after: Option<u64>,
+    pub(crate) after: Option<u64>,
     /// Frames of a page; a stream has no limit.
     #[param(minimum = 1, maximum = 500, default = 50)]
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 }
 
 /// A page of history.
@@ -93,18 +85,8 @@ pub(crate) async fn events(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let reader = Reader { store: server.service.store().clone(), id, engine: row.engine };
-    let follower = Follower {
-        stream: server.streams.run(reader, row.seq),
-        after,
-        pending: VecDeque::from([Events::greeting(after).into_bytes()]),
-        unread: true,
-        ended: false,
-        commits,
-        deltas,
-        shutdown: server.shutdown.clone(),
-        _open: server.metrics.stream(),
-    };
-    Ok(sse::response(stream::try_unfold(follower, Follower::next)))
+    let stream = server.streams.run(reader, row.seq);
+    Ok(Follower::new(&server, stream, after, commits).with_deltas(deltas).response())
 }
 
 async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Response, Problem> {
@@ -146,88 +128,8 @@ impl Source for Reader {
     fn read(&self, after: u64) -> Result<Page, Error> {
         let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
         let upto = frames.last().map_or(after, |frame| frame.seq);
+        let rendered = |frame: &Frame| Rendered::of(frame.seq, frame, &frame.data);
         let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
         Ok(Page { events, upto, is_all: entries < PAGE_ENTRIES })
-    }
-}
-
-fn rendered(frame: &Frame) -> Result<Rendered, Error> {
-    let mut events = Events::default();
-    let written = events.message(frame.seq, frame);
-    written.map_err(|error| Error::Damaged { problem: format!("frame {}: {error}", frame.seq) })?;
-    let is_last = frame.data.get("terminal").is_some();
-    Ok(Rendered { id: frame.seq, bytes: events.into_bytes(), is_last })
-}
-
-/// Somebody who reads the stream of a run.
-struct Follower {
-    stream: Arc<Shared<Reader>>,
-    /// The last frame that was read.
-    after: u64,
-    /// What was read and not yet sent: shared with everybody who reads the same.
-    pending: VecDeque<Bytes>,
-    /// Something may be in the journal that was not read.
-    unread: bool,
-    /// The terminal frame was read.
-    ended: bool,
-    commits: watch::Receiver<u64>,
-    deltas: broadcast::Receiver<Delta>,
-    shutdown: CancellationToken,
-    _open: OpenStream,
-}
-
-type Next = Result<Option<(Bytes, Follower)>, Error>;
-
-impl Follower {
-    /// What is sent next, as soon as there is something.
-    async fn next(mut self) -> Next {
-        loop {
-            if let Some(bytes) = self.pending.pop_front() {
-                return self.send(bytes);
-            }
-            if self.ended || self.shutdown.is_cancelled() {
-                return Ok(None);
-            }
-            if self.unread {
-                self.read().await?;
-                continue;
-            }
-            tokio::select! {
-                () = self.shutdown.cancelled() => return Ok(None),
-                changed = self.commits.changed() => match changed {
-                    Ok(()) => self.unread = true,
-                    Err(_) => return Ok(None),
-                },
-                delta = self.deltas.recv() => match delta {
-                    Ok(delta) => return self.send_delta(&delta),
-                    // Some were missed: the frame that follows has the whole text.
-                    Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => return Ok(None),
-                },
-                () = sleep(HEARTBEAT) => return self.send(Bytes::from_static(ALIVE)),
-            }
-        }
-    }
-
-    async fn read(&mut self) -> Result<(), Error> {
-        let commit = *self.commits.borrow_and_update();
-        let page = self.stream.next(self.after, commit).await?;
-        self.unread = !page.is_all;
-        self.after = page.upto;
-        for event in page.events {
-            self.ended |= event.is_last;
-            self.pending.push_back(event.bytes);
-        }
-        Ok(())
-    }
-
-    fn send_delta(self, delta: &Delta) -> Next {
-        let mut events = Events::default();
-        events.named("delta", &json!({ "run_id": delta.run_id, "text": &*delta.text }));
-        self.send(events.into_bytes())
-    }
-
-    fn send(self, bytes: Bytes) -> Next {
-        Ok(Some((bytes, self)))
     }
 }

@@ -6,14 +6,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::fcmp::Header;
-use adjourn_core::{Entry, Event, Frame, FrameType, Record, RunId, StreamId};
+use adjourn_core::{Entry, Event, Frame, FrameType, Record, RunId, StreamId, roundtable};
 use adjourn_store::{Error, Store};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use futures::stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,7 @@ use crate::metrics::OpenStream;
 use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::query::Parameters;
+use crate::roundtables;
 use crate::router::Server;
 use crate::shared::{Page, Rendered, Shared, Source};
 use crate::sse::{self, Events, HEARTBEAT, PAGE_ENTRIES};
@@ -42,14 +43,15 @@ pub(crate) struct Wanted {
     after: Option<u64>,
 }
 
-/// The state changes of all runs, as server-sent events.
+/// The state changes of all runs and roundtables, as server-sent events.
 ///
 /// `id:` is the position in the journal. Without `after` it begins now.
 #[utoipa::path(
     get, path = "/v1/events", tag = "inbox", operation_id = "allEvents",
     params(Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this event.")),
     responses((status = 200, body = String, content_type = "text/event-stream",
-        description = "Frames of the type `conversation.state.changed`.")),
+        description = "Frames of runs, of the type `conversation.state.changed`; and of roundtables, when one is opened, asks, \
+                       is answered or closed.")),
 )]
 pub(crate) async fn events(
     State(server): State<Server>,
@@ -74,7 +76,7 @@ pub(crate) async fn events(
     Ok(sse::response(stream::try_unfold(follower, Follower::next)))
 }
 
-/// The state changes of all runs that are in the journal.
+/// The state changes that are in the journal.
 pub(crate) struct Changes {
     store: Arc<dyn Store>,
     /// The engines of runs that were seen lately: each frame names its own.
@@ -82,9 +84,17 @@ pub(crate) struct Changes {
 }
 
 /// A state change, and its position in the journal of everything.
-struct Changed {
-    position: u64,
-    frame: Frame,
+pub(crate) struct Changed {
+    pub(crate) position: u64,
+    pub(crate) frame: ChangeFrame,
+}
+
+/// What tells of a state change.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum ChangeFrame {
+    Run(Frame),
+    Roundtable(roundtable::Frame),
 }
 
 /// Runs whose engine is remembered. When there are more, all are looked up again.
@@ -117,11 +127,14 @@ impl Changes {
 }
 
 impl Changes {
-    /// The changes of the next entries after `after`, and up to where that is; none where there are no more.
+    /// The changes of runs in the next entries after `after`, and up to where that is; none where there are no more.
     pub(crate) fn frames(&self, after: u64) -> Result<(Vec<Frame>, Option<u64>), Error> {
         let (changes, entries) = self.next(after)?;
-        let frames = changes.into_iter().map(|changed| changed.frame).collect();
-        Ok((frames, entries.last().map(|entry| entry.position)))
+        let frames = changes.into_iter().filter_map(|changed| match changed.frame {
+            ChangeFrame::Run(frame) => Some(frame),
+            ChangeFrame::Roundtable(_) => None,
+        });
+        Ok((frames.collect(), entries.last().map(|entry| entry.position)))
     }
 
     /// The next entries after `after`, and their changes with the position of each.
@@ -129,10 +142,11 @@ impl Changes {
         let entries = self.store.read_all(after, PAGE_ENTRIES)?;
         let mut found = Vec::new();
         for entry in &entries {
-            if let StreamId::Run(run_id) = entry.stream {
-                let changes = self.changes_of(entry, run_id)?;
-                found.extend(changes.into_iter().filter(|changed| changed.position > after));
-            }
+            let changes = match entry.stream {
+                StreamId::Run(run_id) => self.changes_of(entry, run_id)?,
+                StreamId::Roundtable(id) => roundtables::changes(self.store.as_ref(), entry, id)?,
+            };
+            found.extend(changes.into_iter().filter(|changed| changed.position > after));
         }
         Ok((found, entries))
     }
@@ -151,7 +165,7 @@ impl Changes {
         let places = (1..).zip(&record.events).filter(|(_, event)| is_change(event));
         Ok(places
             .zip(frames)
-            .map(|((place, _), frame)| Changed { position: before + place, frame })
+            .map(|((place, _), frame)| Changed { position: before + place, frame: ChangeFrame::Run(frame) })
             .collect())
     }
 }

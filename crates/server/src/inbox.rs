@@ -37,7 +37,17 @@ pub(crate) struct Wanted {
 
 /// A question that waits, and whose it is.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Waiting {
+#[serde(untagged)]
+pub(crate) enum Waiting {
+    /// A run asks.
+    Run(WaitingRun),
+    /// A roundtable asks.
+    Roundtable(WaitingRoundtable),
+}
+
+/// A question of a run.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WaitingRun {
     run_id: RunId,
     skill: Option<String>,
     engine: String,
@@ -45,10 +55,20 @@ pub(crate) struct Waiting {
     interaction: InteractionView,
 }
 
+/// A question of a roundtable.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WaitingRoundtable {
+    roundtable_id: RoundtableId,
+    /// What is discussed.
+    subject: String,
+    #[serde(flatten)]
+    interaction: InteractionView,
+}
+
 /// Everything that waits for a person, the oldest first.
 #[utoipa::path(
     get, path = "/v1/inbox", tag = "inbox", operation_id = "inbox", params(Wanted),
-    responses((status = 200, body = Page<Waiting>, description = "Questions, with the runs that ask them.")),
+    responses((status = 200, body = Page<Waiting>, description = "Questions, with the runs and roundtables that ask them.")),
 )]
 pub(crate) async fn list(
     State(server): State<Server>,
@@ -64,17 +84,29 @@ pub(crate) async fn list(
     page.await.map(Json)
 }
 
-/// The question as its run knows it; none where it was answered meanwhile.
+/// The question as whoever asks it knows it; none where it was answered meanwhile.
 fn waiting(service: &Service, open: &OpenInteraction) -> Option<Waiting> {
-    let run_id = open.stream.run()?;
-    let run = service.run(run_id).ok()?;
-    let interaction = run.interaction(open.interaction_id).filter(|interaction| interaction.is_open())?;
-    Some(Waiting {
-        run_id,
-        skill: run.spec().skill.clone(),
-        engine: run.spec().engine.clone(),
-        interaction: InteractionView::of(&run, interaction),
-    })
+    match open.stream {
+        StreamId::Run(run_id) => {
+            let run = service.run(run_id).ok()?;
+            let interaction = run.interaction(open.interaction_id).filter(|it| it.is_open())?;
+            Some(Waiting::Run(WaitingRun {
+                run_id,
+                skill: run.spec().skill.clone(),
+                engine: run.spec().engine.clone(),
+                interaction: InteractionView::of(&run, interaction),
+            }))
+        }
+        StreamId::Roundtable(roundtable_id) => {
+            let table = service.roundtable(roundtable_id).ok()?;
+            let interaction = table.interaction(open.interaction_id).filter(|it| it.is_open())?;
+            Some(Waiting::Roundtable(WaitingRoundtable {
+                roundtable_id,
+                subject: table.spec().subject.clone(),
+                interaction: InteractionView::of_roundtable(interaction),
+            }))
+        }
+    }
 }
 
 pub(crate) fn write_cursor(cursor: OpenCursor) -> String {

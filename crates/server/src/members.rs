@@ -4,24 +4,56 @@ use adjourn_core::FieldError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What is wrong with a body for having other members than `keys`; an error of its own where it has none at all.
-pub(crate) fn unknown(document: &Value, keys: &[&str]) -> Result<Vec<FieldError>, Vec<FieldError>> {
-    let Value::Object(members) = document else {
-        return Err(vec![FieldError::new("", "should be an object")]);
-    };
-    let unknown = members.keys().filter(|key| !keys.contains(&key.as_str()));
-    let message = || format!("unknown key: there are {}", keys.join(", "));
-    Ok(unknown.map(|key| FieldError::new(format!("/{key}"), message())).collect())
+use crate::problem::Problem;
+
+/// A body that is being read, and what was found wrong with it so far.
+pub(crate) struct Members<'a> {
+    document: &'a Value,
+    errors: Vec<FieldError>,
 }
 
-/// The member `key`, if it is there; what is wrong with it is added to `errors`.
-pub(crate) fn member<T: DeserializeOwned>(
-    document: &Value,
-    key: &str,
-    errors: &mut Vec<FieldError>,
-) -> Option<T> {
-    let value = document.get(key).filter(|value| !value.is_null())?;
-    T::deserialize(value)
-        .map_err(|error| errors.push(FieldError::new(format!("/{key}"), error.to_string())))
-        .ok()
+impl<'a> Members<'a> {
+    /// A body that may have these members and no others.
+    pub(crate) fn of(document: &'a Value, keys: &[&str]) -> Self {
+        let mut errors = Vec::new();
+        match document {
+            Value::Object(members) => {
+                let unknown = members.keys().filter(|key| !keys.contains(&key.as_str()));
+                errors.extend(unknown.map(|key| {
+                    let message = format!("unknown key: there are {}", keys.join(", "));
+                    FieldError::new(format!("/{key}"), message)
+                }));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                errors.push(FieldError::new("", "should be an object"));
+            }
+        }
+        Self { document, errors }
+    }
+
+    /// A member that may be missing; null is the same as nothing.
+    pub(crate) fn optional<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
+        let value = self.document.get(key).filter(|value| !value.is_null())?;
+        T::deserialize(value).map_err(|error| self.wrong(key, error.to_string())).ok()
+    }
+
+    /// A member that has to be there, and what for. Its absence is only said where nothing else is wrong: a misspelt key
+    /// is one mistake, not two.
+    pub(crate) fn required<T: DeserializeOwned>(&mut self, key: &str, what_for: &str) -> Option<T> {
+        let found = self.optional(key);
+        if found.is_none() && self.errors.is_empty() {
+            self.wrong(key, format!("is missing: {what_for}"));
+        }
+        found
+    }
+
+    /// Takes note of something that is wrong with a member.
+    pub(crate) fn wrong(&mut self, key: &str, message: impl Into<String>) {
+        self.errors.push(FieldError::new(format!("/{key}"), message));
+    }
+
+    /// Whether everything was right.
+    pub(crate) fn finish(self) -> Result<(), Problem> {
+        if self.errors.is_empty() { Ok(()) } else { Err(Problem::invalid(self.errors)) }
+    }
 }

@@ -37,12 +37,13 @@ const WRITING: [Code; 1] = [Code::RateLimited];
 /// What the document calls a token.
 const TOKEN_SCHEME: &str = "token";
 
-const ABOUT: &str = "Runs agent work that has to stop and ask: runs, their questions, and the stream of what happens. \
+const ABOUT: &str = "Runs agent work that has to stop and ask: runs, roundtables, their questions, and the stream of what happens. \
                      Errors are `application/problem+json` with a stable `code`.";
 
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 7] = [
     ("runs", "Pieces of agent work: started, looked at, answered, canceled."),
     ("contracts", "What runs did to the world, or asked of people: followed, settled."),
+    ("roundtables", "Discussions of several agents: opened, followed, answered, and what came out of them."),
     ("files", "What a run left behind."),
     ("inbox", "Everything that waits for a person."),
     ("catalog", "What there is to work with."),

@@ -1,6 +1,6 @@
 //! Reads the names and parameters in addresses.
 
-use adjourn_core::{BadId, ExecutionId, RunId};
+use adjourn_core::{BadId, ExecutionId, RoundtableId, RunId};
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -18,10 +18,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RunPath {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        // The id is the first of the names in every address that has one.
-        let Names(names) = Names::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
-        let id = names.into_iter().next().map(|(_, id)| id).unwrap_or_default();
-        run_id(&id).map(Self)
+        run_id(&first_name(parts, state).await?).map(Self)
     }
 }
 
@@ -30,6 +27,35 @@ impl IntoParams for RunPath {
         let id = ParameterBuilder::new().name("id").parameter_in(ParameterIn::Path).required(Required::True);
         vec![id.description(Some("The run.")).schema(Some(RunId::schema())).build()]
     }
+}
+
+/// The roundtable that an address names.
+pub(crate) struct RoundtablePath(pub(crate) RoundtableId);
+
+impl<S: Send + Sync> FromRequestParts<S> for RoundtablePath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        roundtable_id(&first_name(parts, state).await?).map(Self)
+    }
+}
+
+impl IntoParams for RoundtablePath {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let id = ParameterBuilder::new().name("id").parameter_in(ParameterIn::Path).required(Required::True);
+        vec![id.description(Some("The roundtable.")).schema(Some(RoundtableId::schema())).build()]
+    }
+}
+
+/// The first of the names in an address: the id, in every one that has an id.
+async fn first_name<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<String, Problem> {
+    let Names(names) = Names::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
+    Ok(names.into_iter().next().map(|(_, id)| id).unwrap_or_default())
+}
+
+/// The roundtable with this id. What is no id is the id of no roundtable.
+pub(crate) fn roundtable_id(given: &str) -> Result<RoundtableId, Problem> {
+    given.parse().map_err(|error: BadId| Problem::new(Code::UnknownRoundtable, error.to_string()))
 }
 
 /// The run with this id. What is no id is the id of no run.

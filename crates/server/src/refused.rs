@@ -1,6 +1,6 @@
 //! The one place where a refusal becomes an answer.
 
-use adjourn_core::{FieldError, Refusal, RefusalKind};
+use adjourn_core::{FieldError, Refusal, RefusalKind, roundtable};
 use adjourn_runtime::workspace::WorkspaceError;
 use adjourn_runtime::{Denied, ServiceError};
 
@@ -24,6 +24,8 @@ impl From<ServiceError> for Problem {
             ServiceError::UnknownRun(_) => Self::new(Code::UnknownRun, detail),
             ServiceError::UnknownContract(_) => Self::new(Code::UnknownContract, detail),
             ServiceError::NothingToSettle { .. } => Self::new(Code::NothingToSettle, detail),
+            ServiceError::UnknownRoundtable(_) => Self::new(Code::UnknownRoundtable, detail),
+            ServiceError::Roundtable(refusal) => refusal.into(),
             ServiceError::NotContinuable { .. } => Self::new(Code::NotContinuable, detail),
             ServiceError::Denied(denied) => denied.into(),
             ServiceError::Store(error) => error.into(),
@@ -74,6 +76,29 @@ fn code(refusal: &Refusal) -> Code {
             RefusalKind::Invalid => Code::Invalid,
             RefusalKind::Conflict => Code::Conflict,
         },
+    }
+}
+
+impl From<roundtable::Refusal> for Problem {
+    fn from(refusal: roundtable::Refusal) -> Self {
+        use roundtable::Refusal as R;
+        let code = match &refusal {
+            R::UnknownRoundtable(_) => Code::UnknownRoundtable,
+            R::Invalid(_) => Code::Invalid,
+            R::UnknownInteraction { .. } | R::NotOpen { .. } => Code::NotOpen,
+            R::KeyReused { .. } => Code::KeyReused,
+            R::Machine(_) | R::Closed(_) => Code::NotAllowedNow,
+            _ => match refusal.kind() {
+                RefusalKind::NotFound => Code::UnknownRoundtable,
+                RefusalKind::Invalid => Code::Invalid,
+                RefusalKind::Conflict => Code::Conflict,
+            },
+        };
+        let problem = Self::new(code, refusal.to_string());
+        match refusal {
+            R::Invalid(errors) => problem.with_errors(errors),
+            _ => problem,
+        }
     }
 }
 

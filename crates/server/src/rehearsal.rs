@@ -1,4 +1,4 @@
-//! What is wrong with a request, told before there is a data directory to create its run in.
+//! What is wrong with a request, told before there is a data directory to create anything in.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_runtime::Desk;
 use adjourn_runtime::config::Config;
+use adjourn_runtime::roundtable::RoundtableRequest;
 use adjourn_runtime::workspace::Workspaces;
 use serde_json::Value;
 
@@ -16,7 +17,17 @@ use crate::problem::Problem;
 /// Nothing is made: a folder in which nothing was ever run stays as it is.
 pub fn rehearse(data_dir: &Path, config: Config, document: Value) -> Result<(), Problem> {
     let request = local::read(document, Reach::ThisMachine).map_err(Problem::invalid)?.request;
+    Ok(desk(data_dir, config)?.rehearse(request)?)
+}
+
+/// The same for `POST /v1/roundtables`.
+pub fn rehearse_roundtable(data_dir: &Path, config: Config, document: &Value) -> Result<(), Problem> {
+    let request = RoundtableRequest::read(document).map_err(Problem::invalid)?;
+    desk(data_dir, config)?.plan_roundtable(&request)?;
+    Ok(())
+}
+
+fn desk(data_dir: &Path, config: Config) -> Result<Desk, Problem> {
     let supervisor = Supervisor::current_exe().map_err(|error| Problem::internal(error.to_string()))?;
-    let desk = Desk::new(config, BTreeMap::new(), Workspaces::new(data_dir), supervisor);
-    Ok(desk.rehearse(request)?)
+    Ok(Desk::new(config, BTreeMap::new(), Workspaces::new(data_dir), supervisor))
 }

@@ -1,6 +1,6 @@
 //! What people say to a run: answers and cancels.
 
-use adjourn_core::{Action, By, FieldError, InteractionId, RunView};
+use adjourn_core::{Action, By, InteractionId, RunView};
 use adjourn_runtime::ReplyRequest;
 use axum::Json;
 use axum::extract::State;
@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use crate::access::Caller;
 use crate::body;
 use crate::code::Code;
-use crate::members::{member, unknown};
+use crate::members::Members;
 use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::query::RunPath;
@@ -76,7 +76,7 @@ pub(crate) async fn reply(
     body::Json(document): body::Json,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let key = body::key(&headers)?;
-    let answer = read(&document).map_err(Problem::invalid)?;
+    let answer = read(&document)?;
     let run = server.service.reply(id, ReplyRequest { key, by: caller.by(), ..answer }).await?;
     Ok((StatusCode::ACCEPTED, Json(RunView::of(&run))))
 }
@@ -100,16 +100,12 @@ pub(crate) async fn cancel(
     Ok((status, Json(RunView::of(&run))))
 }
 
-fn read(document: &Value) -> Result<ReplyRequest, Vec<FieldError>> {
-    let mut errors = unknown(document, &KEYS)?;
-    let interaction_id: Option<InteractionId> = member(document, "interaction_id", &mut errors);
-    let action: Option<Action> = member(document, "action", &mut errors);
-    if interaction_id.is_none() && errors.is_empty() {
-        errors.push(FieldError::new("/interaction_id", "is missing: it says which question is answered"));
-    }
+fn read(document: &Value) -> Result<ReplyRequest, Problem> {
+    let mut members = Members::of(document, &KEYS);
+    let action: Option<Action> = members.optional("action");
+    let interaction_id: Option<InteractionId> =
+        members.required("interaction_id", "it says which question is answered");
+    members.finish()?;
     let response = document.get("response").cloned().unwrap_or_default();
-    match errors.is_empty() {
-        true => Ok(ReplyRequest { interaction_id, response, action, by: By::USER, key: None }),
-        false => Err(errors),
-    }
+    Ok(ReplyRequest { interaction_id, response, action, by: By::USER, key: None })
 }

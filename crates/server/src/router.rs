@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::streams::Streams;
 use crate::{
     catalog, contracts, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies,
-    request_id, runs, skills, slots,
+    request_id, roundtables, runs, skills, slots,
 };
 
 /// What every route has: the service, and the news that the server ends.
@@ -75,6 +75,7 @@ pub(crate) fn documented() -> OpenApiRouter<Server> {
         .merge(logs::routes())
         .merge(inbox::routes())
         .merge(feed::routes())
+        .merge(roundtables::routes())
         .merge(skills::routes())
         .merge(catalog::routes())
         .merge(slots::routes())

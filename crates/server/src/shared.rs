@@ -9,7 +9,11 @@ use std::sync::Arc;
 
 use adjourn_store::Error;
 use axum::body::Bytes;
+use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::Mutex;
+
+use crate::sse::Events;
 
 /// Events that are kept for the next reader: what comes within a second on a busy stream.
 const KEPT_MAX: usize = 1024;
@@ -41,6 +45,16 @@ pub(crate) struct Rendered {
     pub(crate) bytes: Bytes,
     /// Nothing comes after it.
     pub(crate) is_last: bool,
+}
+
+impl Rendered {
+    /// A frame of a stream that ends with `terminal` in its `data`.
+    pub(crate) fn of(seq: u64, frame: &impl Serialize, data: &Value) -> Result<Self, Error> {
+        let mut events = Events::default();
+        let written = events.message(seq, frame);
+        written.map_err(|error| Error::Damaged { problem: format!("frame {seq}: {error}") })?;
+        Ok(Self { id: seq, bytes: events.into_bytes(), is_last: data.get("terminal").is_some() })
+    }
 }
 
 /// A stream, and the events of it that were read last.

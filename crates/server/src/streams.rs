@@ -1,14 +1,16 @@
 //! The streams that somebody reads, each of them once.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use adjourn_core::RunId;
+use adjourn_core::{RoundtableId, RunId};
 use adjourn_store::{Error, Store};
 
 use crate::events::Reader;
 use crate::feed::Changes;
-use crate::shared::Shared;
+use crate::roundtables::RoundtableReader;
+use crate::shared::{Shared, Source};
 
 /// Streams that may be registered before those that nobody reads any more are first looked for.
 const SWEEP_FIRST: usize = 64;
@@ -19,34 +21,21 @@ pub(crate) struct Streams(Arc<Inside>);
 
 #[derive(Default)]
 struct Inside {
-    runs: Mutex<Runs>,
-    /// Of all runs: kept from the first reader on, because the next one is never far.
+    runs: Registry<RunId, Reader>,
+    roundtables: Registry<RoundtableId, RoundtableReader>,
+    /// Of everything: kept from the first reader on, because the next one is never far.
     all: OnceLock<Arc<Shared<Changes>>>,
-}
-
-#[derive(Default)]
-struct Runs {
-    streams: HashMap<RunId, Weak<Shared<Reader>>>,
-    /// How many there may be before those without readers are dropped: twice those that have some, so that sweeping
-    /// costs a constant amount per registration.
-    sweep_at: usize,
 }
 
 impl Streams {
     /// The stream of a run, whose last frame so far is `end`.
     pub(crate) fn run(&self, reader: Reader, end: u64) -> Arc<Shared<Reader>> {
-        let mut runs = self.0.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shared) = runs.streams.get(&reader.id).and_then(Weak::upgrade) {
-            return shared;
-        }
-        if runs.streams.len() >= runs.sweep_at {
-            runs.streams.retain(|_, shared| shared.strong_count() > 0);
-            runs.sweep_at = SWEEP_FIRST.max(2 * runs.streams.len());
-        }
-        let id = reader.id;
-        let shared = Arc::new(Shared::new(reader, end));
-        runs.streams.insert(id, Arc::downgrade(&shared));
-        shared
+        self.0.runs.stream(reader.id, reader, end)
+    }
+
+    /// The stream of a roundtable, whose last frame so far is `end`.
+    pub(crate) fn roundtable(&self, reader: RoundtableReader, end: u64) -> Arc<Shared<RoundtableReader>> {
+        self.0.roundtables.stream(reader.id, reader, end)
     }
 
     /// The stream of all state changes.
@@ -56,5 +45,37 @@ impl Streams {
         }
         let head = store.head()?;
         Ok(self.0.all.get_or_init(|| Arc::new(Shared::new(Changes::new(store.clone()), head))).clone())
+    }
+}
+
+/// The streams of one kind that somebody reads.
+struct Registry<K, S>(Mutex<Registered<K, S>>);
+
+struct Registered<K, S> {
+    streams: HashMap<K, Weak<Shared<S>>>,
+    /// How many there may be before those without readers are dropped: twice those that have some, so that sweeping
+    /// costs a constant amount per registration.
+    sweep_at: usize,
+}
+
+impl<K, S> Default for Registry<K, S> {
+    fn default() -> Self {
+        Self(Mutex::new(Registered { streams: HashMap::new(), sweep_at: 0 }))
+    }
+}
+
+impl<K: Eq + Hash, S: Source> Registry<K, S> {
+    fn stream(&self, id: K, source: S, end: u64) -> Arc<Shared<S>> {
+        let mut registered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shared) = registered.streams.get(&id).and_then(Weak::upgrade) {
+            return shared;
+        }
+        if registered.streams.len() >= registered.sweep_at {
+            registered.streams.retain(|_, shared| shared.strong_count() > 0);
+            registered.sweep_at = SWEEP_FIRST.max(2 * registered.streams.len());
+        }
+        let shared = Arc::new(Shared::new(source, end));
+        registered.streams.insert(id, Arc::downgrade(&shared));
+        shared
     }
 }

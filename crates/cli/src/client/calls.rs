@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use adjourn_core::{
-    Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, RunId, RunRow, RunView,
-    Settlement, TraceStep,
+    Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, RoundtableId, RunId, RunRow,
+    RunView, Settlement, TraceStep,
 };
 use axum::body::Body;
 use axum::http::Response;
@@ -38,11 +38,18 @@ pub(crate) struct Created {
 /// A question that waits, and whose it is.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
-    pub(crate) run_id: RunId,
-    pub(crate) skill: Option<String>,
-    pub(crate) engine: String,
+    #[serde(flatten)]
+    pub(crate) asker: Asker,
     #[serde(flatten)]
     pub(crate) interaction: InteractionView,
+}
+
+/// Who asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Asker {
+    Run { run_id: RunId, skill: Option<String>, engine: String },
+    Roundtable { roundtable_id: RoundtableId, subject: String },
 }
 
 /// What a run left in its workspace.
@@ -134,7 +141,11 @@ impl Client<'_> {
     }
 
     /// The first `limit` items of a list, page by page. `path` ends with a query that may be empty.
-    async fn pages<T: DeserializeOwned>(&mut self, path: &str, limit: usize) -> anyhow::Result<Page<T>> {
+    pub(super) async fn pages<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        limit: usize,
+    ) -> anyhow::Result<Page<T>> {
         let mut all = Page { items: Vec::new(), next_cursor: None };
         loop {
             let count = (limit - all.items.len()).min(PAGE);

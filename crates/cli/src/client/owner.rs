@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use adjourn_core::RunStatus;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use adjourn_server::{Door, Server, Socket, can_go_on, serve_socket};
-use adjourn_store::{Error, RunFilter, Store, Threads};
+use adjourn_server::{Door, Server, Socket, can_go_on, is_at_work, serve_socket};
+use adjourn_store::{Error, Threads};
 use axum::Router;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -31,7 +30,7 @@ pub(super) struct Owner {
 /// What goes on in a data directory when its owner ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GoesOn {
-    /// Runs that work or are about to.
+    /// Runs and roundtables that work or are about to.
     pub(super) now: bool,
     /// Those, and questions that are decided when their time is over.
     pub(super) later: bool,
@@ -84,14 +83,4 @@ impl Owner {
 /// Whoever cannot be reached by others still does its own work.
 fn alone(error: &adjourn_server::Error) {
     anstream::eprintln!("{} no other command can reach this one: {error}", styled(style::ODD, "warning:"));
-}
-
-fn is_at_work(store: &dyn Store) -> Result<bool, Error> {
-    for status in [RunStatus::Running, RunStatus::Queued] {
-        let filter = RunFilter { status: Some(status), ..RunFilter::default() };
-        if !store.runs(&filter, 1)?.is_empty() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -40,7 +40,7 @@ impl Cancel {
     /// Cancels, and gives back the run from there on.
     async fn cancel(&self, client: &mut Client<'_>) -> anyhow::Result<Tail> {
         let mut tail = Tail::from_now(find(client, &self.run).await?);
-        match tail.run().status {
+        match tail.now().status {
             status @ (RunStatus::Succeeded | RunStatus::Failed) => {
                 bail!("run {} is {status}: there is nothing to cancel", tail.id())
             }

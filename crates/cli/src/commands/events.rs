@@ -54,7 +54,7 @@ impl Events {
 
     async fn follow(&self, client: &mut Client<'_>, run: RunView) -> anyhow::Result<Exit> {
         let mut tail = Tail::after(run, self.after);
-        while tail.is_behind() || !tail.run().status.is_terminal() {
+        while tail.is_behind() || !tail.now().status.is_terminal() {
             if let News::Frames(frames) = tail.next(client).await? {
                 for frame in &frames {
                     if !show(client.global, frame)? {

@@ -5,13 +5,17 @@ use std::collections::HashMap;
 use adjourn_core::{InteractionView, RunId};
 use clap::Args;
 
-use crate::client::{Client, Role, Waiting};
+use crate::client::{Asker, Client, Role, Waiting};
+use crate::commands::roundtable;
 use crate::data::{Global, now};
 use crate::exit::Exit;
 use crate::output::{print, print_json};
 use crate::question::{OpenQuestion, question_text, reply_commands};
 use crate::style::{self, styled};
-use crate::text::{age, indented, until};
+use crate::text::{age, indented, one_line, until};
+
+/// Characters that are shown of what a roundtable is about.
+const SUBJECT_CHARS_MAX: usize = 60;
 
 /// Show everything that waits for a person, the oldest first
 #[derive(Debug, Args)]
@@ -27,29 +31,42 @@ impl Inbox {
         } else {
             let mut of_run = HashMap::<RunId, usize>::new();
             for one in &open.items {
-                *of_run.entry(one.run_id).or_default() += 1;
+                if let Asker::Run { run_id, .. } = one.asker {
+                    *of_run.entry(run_id).or_default() += 1;
+                }
             }
-            let entries: Vec<_> =
-                open.items.iter().map(|one| entry(global, one, of_run[&one.run_id])).collect();
+            let entries: Vec<_> = open.items.iter().map(|one| entry(global, one, &of_run)).collect();
             print(&entries.join("\n"))?;
         }
         Ok(Exit::Done)
     }
 }
 
-fn entry(global: &Global, waiting: &Waiting, of_run: usize) -> String {
-    let Waiting { run_id, skill, interaction, .. } = waiting;
+/// A question, whose it is, and the commands that answer it. `of_run` says how many each run has.
+fn entry(global: &Global, waiting: &Waiting, of_run: &HashMap<RunId, usize>) -> String {
+    let Waiting { asker, interaction } = waiting;
     let InteractionView { created_at, deadline_at, .. } = interaction;
+    let (id, about, question, commands) = match asker {
+        Asker::Run { run_id, skill, .. } => {
+            let count = of_run.get(run_id).copied().unwrap_or(1);
+            let commands = reply_commands(global, *run_id, OpenQuestion::one_of(interaction, count));
+            (run_id.to_string(), skill.clone(), question_text(interaction), commands)
+        }
+        Asker::Roundtable { roundtable_id, subject } => {
+            let command = roundtable::reply_command(global, *roundtable_id, interaction);
+            let subject = one_line(subject, SUBJECT_CHARS_MAX);
+            (roundtable_id.to_string(), Some(subject), roundtable::question_text(interaction), vec![command])
+        }
+    };
     let now = now();
-    let skill = skill.as_ref().map(|skill| format!("  {skill}")).unwrap_or_default();
+    let about = about.map(|about| format!("  {about}")).unwrap_or_default();
     let deadline = deadline_at.map(|at| format!(", decided without an answer {}", until(at, now)));
-    let commands = reply_commands(global, *run_id, OpenQuestion::one_of(interaction, of_run));
     format!(
-        "{}{skill}  asked {} ago{}\n{}\n{}\n",
-        styled(style::ASKS, run_id),
+        "{}{about}  asked {} ago{}\n{}\n{}\n",
+        styled(style::ASKS, id),
         age(*created_at, now),
         deadline.unwrap_or_default(),
-        indented(&question_text(interaction), "  "),
+        indented(&question, "  "),
         indented(&styled(style::DIM, commands.join("\n")), "  "),
     )
 }

@@ -6,7 +6,7 @@ use adjourn_core::{RunId, RunStatus};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::client::{Client, Role, RunQuery};
+use crate::client::{Asker, Client, Role, RunQuery};
 use crate::data::{Global, now};
 use crate::exit::{Exit, wrong_use};
 use crate::output::{print, print_json};
@@ -15,7 +15,7 @@ use crate::table::{Cell, table};
 use crate::text::{age, one_line};
 
 /// Runs that are listed when nobody says otherwise: a screenful.
-const LIMIT_DEFAULT: usize = 30;
+pub(super) const LIMIT_DEFAULT: usize = 30;
 
 /// Characters that are shown of a question.
 const QUESTION_CHARS_MAX: usize = 60;
@@ -99,11 +99,13 @@ async fn questions(client: &mut Client<'_>) -> anyhow::Result<HashMap<RunId, Str
     let mut questions = HashMap::new();
     for waiting in client.inbox().await?.items {
         let prompt = &waiting.interaction.question.prompt;
-        questions.entry(waiting.run_id).or_insert_with(|| one_line(prompt, QUESTION_CHARS_MAX));
+        if let Asker::Run { run_id, .. } = waiting.asker {
+            questions.entry(run_id).or_insert_with(|| one_line(prompt, QUESTION_CHARS_MAX));
+        }
     }
     Ok(questions)
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "it should be 1 or more".to_owned())
 }

@@ -11,7 +11,7 @@ pub(crate) struct Answers {
     /// Given with the command.
     pub(super) given: VecDeque<String>,
     /// The question that was shown last, so that it is not shown again for each try.
-    pub(super) shown: Option<InteractionId>,
+    pub(crate) shown: Option<InteractionId>,
     lines: Option<mpsc::Receiver<String>>,
 }
 
@@ -24,7 +24,7 @@ impl Answers {
     /// The next line of stdin that says something; none when there are no more.
     ///
     /// Nothing is read before the first question: what a command does not need is left to the next one in a script.
-    pub(super) async fn next_line(&mut self) -> Option<String> {
+    pub(crate) async fn next_line(&mut self) -> Option<String> {
         let lines = self.lines.get_or_insert_with(read_lines);
         loop {
             let line = lines.recv().await?;

@@ -6,7 +6,7 @@ use tokio::signal::unix::{self, SignalKind};
 
 /// A wish that this process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
+pub(crate) enum Signal {
     /// Ctrl-C: a person may be asked.
     Interrupt,
     /// Somebody else ends us, and does not wait long.
@@ -14,14 +14,14 @@ pub(super) enum Signal {
 }
 
 /// The signals that came and will come. While it lives, they do not end the process.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     interrupt: unix::Signal,
     terminate: unix::Signal,
     hangup: unix::Signal,
 }
 
 impl Signals {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: unix::signal(SignalKind::interrupt())?,
             terminate: unix::signal(SignalKind::terminate())?,
@@ -30,7 +30,7 @@ impl Signals {
     }
 
     /// The next one.
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.terminate.recv() => Signal::Terminate,

@@ -16,6 +16,7 @@ mod owner;
 mod process;
 mod prune;
 mod reply;
+mod roundtable;
 mod run;
 mod server;
 mod serving;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
+use crate::roundtable;
 use crate::world::{World, until};
 
 /// How long a test waits for something to be seen.
@@ -87,6 +88,7 @@ impl Terminal {
 
 pub(crate) const DOWN: &str = "\u{1b}[B";
 pub(crate) const ENTER: &str = "\r";
+const ESCAPE: &str = "\u{1b}";
 
 #[test]
 fn a_run_that_is_left_running_goes_on_in_the_background() {
@@ -121,4 +123,30 @@ fn an_answer_that_comes_too_late_is_told_how_it_was_decided() {
     terminal.types(ENTER);
     terminal.until_seen("the question is answered already, with `prod`; your answer does not count");
     assert_eq!(terminal.ended(), (Some(0), "{\n  \"where\": \"prod\"\n}\n".to_owned()));
+}
+
+#[test]
+fn a_roundtable_shows_who_is_thinking_and_asks_how_to_go_on() {
+    let world = roundtable::world();
+    let mut terminal = Terminal::start(&world, &[&roundtable::START[..], &["--interactive"]].concat());
+    terminal.until_seen("round 1 of at most 4");
+    terminal.until_seen("Round 1 is recorded.");
+    terminal.until_seen("with a remark from me");
+    terminal.types(DOWN);
+    terminal.types(ENTER);
+    terminal.until_seen("Your remark:");
+    terminal.types("Ask the bank.");
+    terminal.types(ENTER);
+    terminal.until_seen("the table needs a person");
+    terminal.until_seen("Go on discussing");
+    terminal.types(ESCAPE);
+    terminal.until_seen("close the roundtable: break it off");
+    terminal.types(DOWN);
+    terminal.types(DOWN);
+    terminal.types(ENTER);
+    terminal.until_seen("closed: user_closed");
+    assert_eq!(terminal.ended(), (Some(4), String::new()));
+    let table = world.items(&["roundtable", "list"])[0]["roundtable_id"].as_str().unwrap().to_owned();
+    let export = world.json(&["roundtable", "export", &table]);
+    assert_eq!(export["human_decisions"][0]["text"], "Ask the bank.", "{export}");
 }

@@ -230,6 +230,7 @@ macro_rules! assert_settled {
         let folder = $world.path().canonicalize().unwrap().display().to_string();
         settings.add_filter(&folder, "DIR");
         settings.add_filter(r"run_[0-9a-hjkmnp-tv-z]{26}", "RUN");
+        settings.add_filter(r"rt_[0-9a-hjkmnp-tv-z]{26}", "ROUNDTABLE");
         settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "MOMENT");
         settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "TIME");
         settings.add_filter(r"\d\d:\d\d:\d\d\.\d{3}", "CLOCK");

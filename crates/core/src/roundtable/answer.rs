@@ -53,6 +53,7 @@ named! {
 
 /// What a participant says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Position {
     /// What it holds.
     pub position: String,
@@ -67,7 +68,9 @@ pub struct Position {
 }
 
 /// What a participant said in a round.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ParticipantAnswer))]
 pub struct Answer {
     /// Who.
     pub role: Role,

@@ -22,6 +22,8 @@ named! {
 
 /// What of an artifact can change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ArtifactVersion))]
 pub struct Version {
     /// What people read first.
     pub title: String,
@@ -73,7 +75,8 @@ pub struct Artifact {
 }
 
 /// One change of an artifact that was in force.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Amendment {
     /// The round it was made in.
     pub round: u32,

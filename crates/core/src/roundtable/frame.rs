@@ -1,12 +1,12 @@
 //! The stream: what clients see of a roundtable, rendered from its journal as that of a run is.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::artifact::ArtifactChange;
 use super::event::{Closing, Event};
 use super::spec::RoundtableSpec;
-use crate::fcmp::{Meta, PROTOCOL_VERSION};
+use crate::fcmp::{Meta, PROTOCOL_VERSION, Version, known_version};
 use crate::machines::{
     ArtifactStatus, ConflictStatus, QuestionStatus, RoundStep, RoundTrigger, RoundtableStatus,
 };
@@ -50,10 +50,13 @@ named! {
 }
 
 /// One message of the stream.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = RoundtableFrame))]
 pub struct Frame {
     /// Always [`PROTOCOL_VERSION`].
-    pub protocol_version: &'static str,
+    #[serde(deserialize_with = "known_version")]
+    pub protocol_version: Version,
     /// The roundtable.
     pub roundtable_id: RoundtableId,
     /// Its place in the stream: counted from 1, without gaps.
@@ -65,6 +68,7 @@ pub struct Frame {
     pub engine: String,
     /// What it tells.
     #[serde(rename = "type")]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub kind: FrameType,
     /// All there is to tell.
     pub data: Value,

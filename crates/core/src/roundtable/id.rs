@@ -24,6 +24,7 @@ macro_rules! name {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub struct $Name(String);
 
         impl $Name {
@@ -144,6 +145,11 @@ macro_rules! numbered {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $Id(pub u32);
+
+        impl $Id {
+            /// What such a name begins with.
+            pub const PREFIX: &'static str = $prefix;
+        }
 
         impl fmt::Display for $Id {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

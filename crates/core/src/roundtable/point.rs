@@ -22,6 +22,7 @@ pub struct NewConflict {
 
 /// A position, and who holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HeldPosition {
     /// Who.
     pub held_by: Vec<Role>,
@@ -91,7 +92,8 @@ impl OpenQuestion {
 }
 
 /// How a point was cleared up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Settlement {
     /// The round after or in which it was.
     pub round: u32,

@@ -94,6 +94,7 @@ impl Purpose {
 /// What a round is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "id", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Focus {
     /// A topic of the agenda.
     Topic(TopicId),

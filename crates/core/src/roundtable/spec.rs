@@ -81,6 +81,7 @@ pub struct Criterion {
 
 /// A place at the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Seat {
     /// Who sits there.
     pub role: Role,
@@ -138,6 +139,7 @@ named! {
 /// How long a roundtable may take, and when a person is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Limits {
     /// Rounds before it may end by itself.
     pub min_rounds: u32,

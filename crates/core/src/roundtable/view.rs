@@ -1,52 +1,68 @@
 //! What is shown of a roundtable: its state in the words of the interface.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::artifact::{Agreement, Amendment, Artifact};
 use super::id::{ArtifactId, ArtifactKind, ConflictId, CriterionId, OpenQuestionId, Role, TopicId};
-use super::interaction::Interaction;
+use super::interaction::{Interaction, Resolution};
 use super::next::{NextAction, Rule};
 use super::point::{Conflict, HeldPosition, OpenQuestion, Settlement};
 use super::round::{Focus, Round};
 use super::spec::{Limits, Seat, TopicSpec};
 use super::{Roundtable, Topic};
-use crate::interaction::{By, Source};
 use crate::machines::{
     ArtifactStatus, ConflictStatus, QuestionStatus, RoundStep, RoundtableStatus, RoundtableTrigger,
     TopicStatus,
 };
 use crate::time::wire;
-use crate::{InteractionId, InteractionStatus, Question, RoundtableId, Timestamp};
+use crate::{InteractionView, RoundtableId, Timestamp};
 
 /// A roundtable, as every surface shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RoundtableView {
-    roundtable_id: RoundtableId,
-    subject: String,
-    workflow: String,
-    strategy: String,
-    status: RoundtableStatus,
-    close_reason: Option<RoundtableTrigger>,
+    /// Its id.
+    pub roundtable_id: RoundtableId,
+    /// What is discussed.
+    pub subject: String,
+    /// The workflow that its agenda comes from.
+    pub workflow: String,
+    /// How it is discussed.
+    pub strategy: String,
+    /// Where it is in its life.
+    pub status: RoundtableStatus,
+    /// Why it ended.
+    pub close_reason: Option<RoundtableTrigger>,
     /// What went wrong, where something did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-    limits: Limits,
-    agenda: Vec<TopicView>,
-    facilitator: Seat,
-    participants: Vec<Seat>,
-    rounds: Vec<RoundView>,
-    artifacts: Vec<ArtifactView>,
-    conflicts: Vec<ConflictView>,
-    questions: Vec<QuestionView>,
-    pending: Option<InteractionView>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// How long it may take, and when a person is asked.
+    pub limits: Limits,
+    /// What has to be settled, and how far that is.
+    pub agenda: Vec<TopicView>,
+    /// Who leads.
+    pub facilitator: Seat,
+    /// Who takes part.
+    pub participants: Vec<Seat>,
+    /// The rounds so far, the one that is going on included.
+    pub rounds: Vec<RoundView>,
+    /// The results, the oldest first.
+    pub artifacts: Vec<ArtifactView>,
+    /// Positions that exclude each other.
+    pub conflicts: Vec<ConflictView>,
+    /// Questions that came up.
+    pub questions: Vec<QuestionView>,
+    /// What it asks a person.
+    pub pending: Option<InteractionView>,
     /// The number of the last frame of its stream.
-    seq: u64,
+    pub seq: u64,
+    /// When it was opened.
     #[serde(with = "wire")]
-    created_at: Timestamp,
+    pub created_at: Timestamp,
+    /// When its last event was decided.
     #[serde(with = "wire")]
-    updated_at: Timestamp,
+    pub updated_at: Timestamp,
 }
 
 impl RoundtableView {
@@ -70,7 +86,7 @@ impl RoundtableView {
             artifacts: table.artifacts.iter().map(ArtifactView::of).collect(),
             conflicts: table.conflicts.iter().map(ConflictView::of).collect(),
             questions: table.questions.iter().map(QuestionView::of).collect(),
-            pending: table.pending().map(InteractionView::of),
+            pending: table.pending().map(InteractionView::of_roundtable),
             seq: table.frame,
             created_at: table.created_at,
             updated_at: table.updated_at,
@@ -78,26 +94,42 @@ impl RoundtableView {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct TopicView {
-    topic_id: TopicId,
-    title: String,
-    critical: bool,
-    status: TopicStatus,
-    done_when: DoneWhenView,
+/// A topic of the agenda, and how far it got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TopicView {
+    /// Its name.
+    pub topic_id: TopicId,
+    /// What people read.
+    pub title: String,
+    /// Low confidence here is worth a person's time.
+    pub critical: bool,
+    /// How far it got.
+    pub status: TopicStatus,
+    /// When it is settled.
+    pub done_when: DoneWhenView,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct DoneWhenView {
-    criteria: Vec<CriterionView>,
-    min_requirements: u32,
+/// When a topic is settled: both have to hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DoneWhenView {
+    /// What has to be covered.
+    pub criteria: Vec<CriterionView>,
+    /// How many artifacts of the topic have to be in force.
+    pub min_requirements: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct CriterionView {
-    id: CriterionId,
-    text: String,
-    covered_by: Vec<ArtifactId>,
+/// One thing that has to be covered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CriterionView {
+    /// Its name.
+    pub id: CriterionId,
+    /// What it says.
+    pub text: String,
+    /// The artifacts in force that cover it.
+    pub covered_by: Vec<ArtifactId>,
 }
 
 impl TopicView {
@@ -122,19 +154,32 @@ impl TopicView {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct RoundView {
-    number: u32,
-    phase: String,
-    step: RoundStep,
-    focus: Option<Focus>,
-    question: Option<String>,
-    answers: Vec<Answer>,
-    missing: Vec<Role>,
-    synthesis: Option<String>,
-    proposed_next: Option<NextAction>,
-    next: Option<NextAction>,
-    rule: Option<Rule>,
+/// A round, as far as it got.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RoundView {
+    /// Counted from 1.
+    pub number: u32,
+    /// The phase of the strategy.
+    pub phase: String,
+    /// How far it got.
+    pub step: RoundStep,
+    /// What it is about.
+    pub focus: Option<Focus>,
+    /// What was asked.
+    pub question: Option<String>,
+    /// Who said what, in the order in which it came in.
+    pub answers: Vec<Answer>,
+    /// Who said nothing.
+    pub missing: Vec<Role>,
+    /// What the facilitator made of it.
+    pub synthesis: Option<String>,
+    /// What the facilitator proposed to do next.
+    pub proposed_next: Option<NextAction>,
+    /// What was decided to do next.
+    pub next: Option<NextAction>,
+    /// The rule that decided it.
+    pub rule: Option<Rule>,
 }
 
 impl RoundView {
@@ -156,24 +201,39 @@ impl RoundView {
 }
 
 /// An artifact, as every surface shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ArtifactView {
-    artifact_id: ArtifactId,
-    kind: ArtifactKind,
-    status: ArtifactStatus,
-    title: String,
-    body: String,
-    agreement: Agreement,
-    topic_id: TopicId,
-    covers: Vec<CriterionId>,
-    round: u32,
-    proposed_by: Role,
-    supported_by: Vec<Role>,
-    amendments: Vec<Amendment>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    superseded_by: Option<ArtifactId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    /// Its name.
+    pub artifact_id: ArtifactId,
+    /// What it is.
+    pub kind: ArtifactKind,
+    /// Where it is in its life.
+    pub status: ArtifactStatus,
+    /// What people read first.
+    pub title: String,
+    /// What it says.
+    pub body: String,
+    /// How far the table agrees.
+    pub agreement: Agreement,
+    /// The topic it belongs to.
+    pub topic_id: TopicId,
+    /// The criteria of its topic that it covers.
+    pub covers: Vec<CriterionId>,
+    /// The round it came up in.
+    pub round: u32,
+    /// Who brought it up.
+    pub proposed_by: Role,
+    /// Who is for it.
+    pub supported_by: Vec<Role>,
+    /// What it said before, the oldest first.
+    pub amendments: Vec<Amendment>,
+    /// What took its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<ArtifactId>,
+    /// Why it is out of force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl ArtifactView {
@@ -199,16 +259,25 @@ impl ArtifactView {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct ConflictView {
-    conflict_id: ConflictId,
-    status: ConflictStatus,
-    title: String,
-    topic_id: TopicId,
-    round: u32,
-    positions: Vec<HeldPosition>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resolution: Option<Settlement>,
+/// Positions that exclude each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ConflictView {
+    /// Its name.
+    pub conflict_id: ConflictId,
+    /// Whether somebody gave way.
+    pub status: ConflictStatus,
+    /// What it is about.
+    pub title: String,
+    /// The topic it belongs to.
+    pub topic_id: TopicId,
+    /// The round it came up in.
+    pub round: u32,
+    /// Who holds what.
+    pub positions: Vec<HeldPosition>,
+    /// How it was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Settlement>,
 }
 
 impl ConflictView {
@@ -225,16 +294,25 @@ impl ConflictView {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct QuestionView {
-    question_id: OpenQuestionId,
-    status: QuestionStatus,
-    text: String,
-    topic_id: TopicId,
-    round: u32,
-    asked_by: Role,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resolution: Option<Settlement>,
+/// A question that came up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QuestionView {
+    /// Its name.
+    pub question_id: OpenQuestionId,
+    /// Whether it was answered.
+    pub status: QuestionStatus,
+    /// What is asked.
+    pub text: String,
+    /// The topic it belongs to.
+    pub topic_id: TopicId,
+    /// The round it came up in.
+    pub round: u32,
+    /// Who asked.
+    pub asked_by: Role,
+    /// How it was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Settlement>,
 }
 
 impl QuestionView {
@@ -251,49 +329,24 @@ impl QuestionView {
     }
 }
 
-/// A question to a person, in the shape of a run's.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct InteractionView {
-    interaction_id: InteractionId,
-    status: InteractionStatus,
-    /// The round takes the place of a run's attempt.
-    attempt_number: u32,
-    source: Source,
-    #[serde(flatten)]
-    question: Question,
-    #[serde(with = "wire")]
-    created_at: Timestamp,
-    /// A roundtable waits for as long as it takes.
-    #[serde(with = "wire::option")]
-    deadline_at: Option<Timestamp>,
-    #[serde(flatten)]
-    resolution: Option<ResolutionView>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct ResolutionView {
-    response: Value,
-    #[serde(with = "wire")]
-    resolved_at: Timestamp,
-    resolved_by: By,
-}
-
 impl InteractionView {
-    /// The view of a question.
-    pub fn of(interaction: &Interaction) -> Self {
+    /// The view of a question of a roundtable. The round takes the place of a run's attempt, and there is no deadline: a
+    /// roundtable waits for as long as it takes.
+    pub fn of_roundtable(interaction: &Interaction) -> Self {
+        let resolution = interaction.resolution.as_ref();
         Self {
             interaction_id: interaction.interaction_id,
             status: interaction.status,
             attempt_number: interaction.round,
             source: interaction.matter.source(),
+            execution_id: None,
+            action_detail: None,
             question: interaction.question.clone(),
             created_at: interaction.created_at,
             deadline_at: None,
-            resolution: interaction.resolution.as_ref().map(|resolution| ResolutionView {
-                response: resolution.response(),
-                resolved_at: resolution.at,
-                resolved_by: resolution.by.clone(),
-            }),
+            response: resolution.map(Resolution::response),
+            resolved_at: resolution.map(|resolution| resolution.at),
+            resolved_by: resolution.map(|resolution| resolution.by.clone()),
         }
     }
 }

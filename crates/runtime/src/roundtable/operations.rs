@@ -6,15 +6,12 @@ use std::sync::Arc;
 use adjourn_core::roundtable::{
     self, Command, EscalationWish, Frame, Open, Record, Refusal, Reply, Roundtable, open_key,
 };
-use adjourn_core::{By, FieldError, InteractionId, ReplyKey, RoundtableId, RoundtableRow, canonical};
+use adjourn_core::{By, InteractionId, ReplyKey, RoundtableId, RoundtableRow, canonical};
 use adjourn_store::{After, Error, TableDenied, load_roundtable};
 use serde_json::{Value, json};
 
 use super::library::Library;
-use super::recorded;
 use super::request::RoundtableRequest;
-use crate::config::{EngineKind, How};
-use crate::nearest::hint;
 use crate::service::{Service, ServiceError, sha256};
 
 /// A roundtable that was opened, or had been with the same idempotency key.
@@ -77,53 +74,13 @@ impl Service {
             let spec = self.roundtable(earlier)?.spec().clone();
             return Ok((Open { spec, known_roles, key: Some(key.clone()) }, None));
         }
-        let engine = self.roundtable_engine(request)?;
-        let is_engine = |name: &str| self.usable(name);
-        let spec = request.spec(&library, &engine, &is_engine).map_err(ServiceError::Invalid)?;
-        let seats = std::iter::once(&spec.facilitator).chain(&spec.participants);
-        if seats.map(|seat| &seat.engine).any(|engine| self.plays_what_is_built_in(engine)) {
-            recorded::fits(&spec).map_err(|problem| invalid("/engine", problem))?;
-            let about = format!("a recorded roundtable is played, whose subject is: {}", recorded::SUBJECT);
-            return Ok((Open { spec, known_roles, key }, Some(about)));
-        }
-        Ok((Open { spec, known_roles, key }, None))
-    }
-
-    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed, else the
-    /// recording.
-    fn roundtable_engine(&self, request: &RoundtableRequest) -> Result<String, ServiceError> {
-        if let Some(engine) = &request.engine {
-            self.usable(engine).map_err(|problem| invalid("/engine", problem))?;
-            return Ok(engine.clone());
-        }
-        let config = self.desk().config();
-        let is_agent = |name: &&str| {
-            config.engine(name).is_some_and(|engine| engine.kind() != EngineKind::Replay)
-                && self.desk().is_installed(name)
-        };
-        let names = config.engine_names();
-        let found = names.iter().copied().find(is_agent);
-        Ok(found.unwrap_or(EngineKind::Replay.name()).to_owned())
-    }
-
-    /// Whether an engine plays the recording of a skill, and so, at a roundtable, the one that is built in.
-    fn plays_what_is_built_in(&self, engine: &str) -> bool {
-        let how = self.desk().config().engine(engine).map(|engine| engine.how);
-        matches!(how, Some(How::Replay { recording: None, .. }))
-    }
-
-    /// Whether there is such an engine; else which there are.
-    fn usable(&self, name: &str) -> Result<(), String> {
-        let config = self.desk().config();
-        match config.engine(name) {
-            Some(_) => Ok(()),
-            None => Err(format!("there is no engine `{name}`{}", hint(name, config.engine_names()))),
-        }
+        let (spec, notice) = self.desk().plan_roundtable(request)?;
+        Ok((Open { spec, known_roles, key }, notice))
     }
 
     /// The roles and workflows that there are.
     pub fn library(&self) -> Library {
-        Library::new(&self.desk().config().roles)
+        self.desk().library()
     }
 
     /// The state of a roundtable. [`RoundtableView`](roundtable::RoundtableView) shows it, and
@@ -222,10 +179,6 @@ impl From<TableDenied> for ServiceError {
             other => Self::Internal(other.to_string()),
         }
     }
-}
-
-fn invalid(path: &str, message: String) -> ServiceError {
-    ServiceError::Invalid(vec![FieldError::new(path, message)])
 }
 
 fn damaged(problem: impl std::fmt::Display) -> ServiceError {

@@ -248,10 +248,7 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn request(&mut self) -> RoundtableRequest {
-        for key in self.members.keys().filter(|key| !KEYS.contains(&key.as_str())) {
-            let message = format!("unknown key{}", hint(key, KEYS));
-            self.errors.push(FieldError::new(pointer(&[key]), message));
-        }
+        self.only(&KEYS);
         let subject: Option<String> = self.field("subject", "should be a string");
         if subject.is_none() && self.errors.iter().all(|error| error.path != "/subject") {
             self.errors.push(FieldError::new("/subject", "is missing: say what is to be discussed"));
@@ -271,6 +268,14 @@ impl Reading<'_> {
         }
     }
 
+    /// Notes every member that there should not be.
+    fn only(&mut self, keys: &[&str]) {
+        for key in self.members.keys().filter(|key| !keys.contains(&key.as_str())) {
+            let message = format!("unknown key{}", hint(key, keys.iter().copied()));
+            self.errors.push(FieldError::new(pointer(&[key]), message));
+        }
+    }
+
     /// A field of this type; null is the same as nothing.
     fn field<T: serde::de::DeserializeOwned>(&mut self, key: &str, wanted: &str) -> Option<T> {
         let value = self.members.get(key).filter(|value| !value.is_null())?;
@@ -285,15 +290,22 @@ impl Reading<'_> {
         match self.members.get("workflow") {
             None | Some(Value::Null) => None,
             Some(Value::String(name)) => Some(WorkflowRef::Named(name.clone())),
-            Some(given) => {
-                let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::to_owned);
-                let file = text("file").unwrap_or_else(|| "workflow".to_owned());
-                let found = text("yaml").map(|yaml| WorkflowRef::Given { file, yaml });
-                if found.is_none() {
-                    let wanted = "should be the name of a workflow, or an object with its text in `yaml`";
-                    self.errors.push(FieldError::new("/workflow", wanted));
+            Some(Value::Object(given)) => {
+                let mut reading = Reading { members: given, errors: Vec::new() };
+                reading.only(&["file", "yaml"]);
+                let file: Option<String> = reading.field("file", "should be a string");
+                let yaml: Option<String> = reading.field("yaml", "should be a string");
+                if yaml.is_none() && reading.errors.is_empty() {
+                    reading.errors.push(FieldError::new("/yaml", "is missing: it holds the workflow"));
                 }
-                found
+                self.take(reading.errors, "/workflow");
+                let file = file.unwrap_or_else(|| "workflow".to_owned());
+                yaml.map(|yaml| WorkflowRef::Given { file, yaml })
+            }
+            Some(_) => {
+                let wanted = "should be the name of a workflow, or an object with its text in `yaml`";
+                self.errors.push(FieldError::new("/workflow", wanted));
+                None
             }
         }
     }
@@ -303,6 +315,7 @@ impl Reading<'_> {
             None | Some(Value::Null) => None,
             Some(Value::Object(facilitator)) => {
                 let mut reading = Reading { members: facilitator, errors: Vec::new() };
+                reading.only(&["engine"]);
                 let engine = reading.field("engine", "should be a string");
                 self.take(reading.errors, "/facilitator");
                 engine
@@ -322,6 +335,7 @@ impl Reading<'_> {
                 Value::String(role) => participants.push(ParticipantRequest::new(role)),
                 Value::Object(members) => {
                     let mut reading = Reading { members, errors: Vec::new() };
+                    reading.only(&["role", "engine", "memory", "side"]);
                     participants.push(ParticipantRequest {
                         role: reading.field("role", "should be a string").unwrap_or_default(),
                         engine: reading.field("engine", "should be a string"),
@@ -462,6 +476,12 @@ mod tests {
             "/limits",
         ];
         assert_eq!(paths, expected);
+        let inside = RoundtableRequest::read(&json!({
+            "subject": "x", "workflow": {"yml": "name: x"}, "facilitator": {"engin": "claude"},
+            "participants": [{"role": "qa", "sied": "for"}],
+        }));
+        let paths: Vec<_> = inside.unwrap_err().into_iter().map(|error| error.path).collect();
+        assert_eq!(paths, ["/workflow/yml", "/facilitator/engin", "/participants/0/sied"]);
         assert_eq!(
             RoundtableRequest::read(&json!([])),
             Err(vec![FieldError::new("", "should be an object")])

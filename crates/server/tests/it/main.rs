@@ -15,6 +15,7 @@ mod logs;
 mod mcp;
 mod metrics;
 mod requests;
+mod roundtables;
 mod runs;
 mod stage;
 mod streams;

@@ -8,7 +8,8 @@ use super::super::event::{ContractDetail, Event};
 use super::{Draft, Refusal, edited};
 use crate::interaction::{Action, Interaction, Subject};
 use crate::{
-    Actor, ContractTrigger, ExecutionId, FieldError, InteractionId, RunStatus, RunTrigger, recovery, reply,
+    Actor, ContractTrigger, ExecutionId, FieldError, InteractionId, QuestionKind, RunStatus, RunTrigger,
+    recovery, reply,
 };
 
 /// Accepts an answer, or says why not.
@@ -99,6 +100,10 @@ fn check(interaction: &Interaction, reply: &Reply) -> Result<(Value, Option<Acti
     match (interaction.subject, reply.action) {
         (Subject::Turn | Subject::Recovery(_) | Subject::Permission(_), Some(given)) => {
             Err(Refusal::NotAnApproval { given })
+        }
+        // A tool that only wants a yes looks like a call that needs one.
+        (Subject::Elicitation(_), Some(Action::Approve)) if question.kind == QuestionKind::Confirm => {
+            Ok((Value::Bool(true), None))
         }
         (Subject::Form(_) | Subject::Elicitation(_), Some(given @ (Action::Approve | Action::Edit))) => {
             Err(Refusal::NotAnApproval { given })

@@ -1,0 +1,85 @@
+//! What can be asked of roundtables.
+
+use adjourn_core::machines::RoundtableStatus;
+use adjourn_core::roundtable::RoundtableView;
+use adjourn_core::{RoundtableId, RoundtableRow};
+use axum::body::Body;
+use axum::http::Response;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::call::{Call, Payload};
+use super::calls::{Answer, Page};
+use super::{Client, Sse};
+
+/// A roundtable that was opened.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Opened {
+    #[serde(flatten)]
+    pub(crate) roundtable: RoundtableView,
+    /// What the asker should know.
+    pub(crate) notice: Option<String>,
+}
+
+impl Client<'_> {
+    /// Opens a roundtable. The same `key` again opens no other.
+    pub(crate) async fn open_roundtable(&mut self, request: Value, key: &str) -> anyhow::Result<Opened> {
+        self.ask(&Call::post("/v1/roundtables".to_owned(), Payload::Json(request)).key(key)).await
+    }
+
+    pub(crate) async fn roundtable(&mut self, id: RoundtableId) -> anyhow::Result<RoundtableView> {
+        self.ask(&Call::get(format!("/v1/roundtables/{id}"))).await
+    }
+
+    /// Up to `limit` roundtables, the newest first.
+    pub(crate) async fn roundtables(
+        &mut self,
+        status: Option<RoundtableStatus>,
+        limit: usize,
+    ) -> anyhow::Result<Page<RoundtableRow>> {
+        let filter = status.map(|status| format!("status={status}")).unwrap_or_default();
+        self.pages(&format!("/v1/roundtables?{filter}"), limit).await
+    }
+
+    /// The frames after `after`, as they come; none where no more will.
+    pub(crate) async fn roundtable_events(
+        &mut self,
+        id: RoundtableId,
+        after: u64,
+    ) -> anyhow::Result<Option<Sse>> {
+        let call = Call::get(format!("/v1/roundtables/{id}/events")).header("last-event-id", after);
+        self.follow(&call.accept("text/event-stream")).await
+    }
+
+    pub(crate) async fn reply_to_roundtable(
+        &mut self,
+        id: RoundtableId,
+        answer: &Answer,
+    ) -> anyhow::Result<RoundtableView> {
+        let body = json!({ "interaction_id": answer.interaction_id, "response": answer.response });
+        let path = format!("/v1/roundtables/{id}/reply");
+        self.ask(&Call::post(path, Payload::Json(body)).key(&answer.key)).await
+    }
+
+    pub(crate) async fn escalate_roundtable(
+        &mut self,
+        id: RoundtableId,
+        note: Option<&str>,
+    ) -> anyhow::Result<RoundtableView> {
+        let body = json!({ "note": note });
+        self.ask(&Call::post(format!("/v1/roundtables/{id}/escalate"), Payload::Json(body))).await
+    }
+
+    pub(crate) async fn close_roundtable(&mut self, id: RoundtableId) -> anyhow::Result<RoundtableView> {
+        self.ask(&Call::post(format!("/v1/roundtables/{id}/close"), Payload::Nothing)).await
+    }
+
+    /// The document that came out, as it is.
+    pub(crate) async fn export_roundtable(
+        &mut self,
+        id: RoundtableId,
+        format: &str,
+    ) -> anyhow::Result<Response<Body>> {
+        self.open(&Call::get(format!("/v1/roundtables/{id}/export?format={format}"))).await
+    }
+}

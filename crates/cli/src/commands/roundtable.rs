@@ -1,0 +1,54 @@
+//! `adjourn roundtable`: several agents, one agenda.
+
+mod ask;
+mod close;
+mod ended;
+mod escalate;
+mod export;
+mod list;
+mod live;
+mod question;
+mod reply;
+mod show;
+mod start;
+mod told;
+mod watch;
+
+use clap::{Args, Subcommand};
+
+pub(super) use self::question::{question_text, reply_command};
+
+use crate::data::Global;
+use crate::exit::Exit;
+
+/// Let several agents discuss something, in rounds, and write down what they come to
+#[derive(Debug, Args)]
+pub(super) struct Roundtable {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Start(start::Start),
+    List(list::List),
+    Show(show::Show),
+    Reply(reply::Reply),
+    Escalate(escalate::Escalate),
+    Close(close::Close),
+    Export(export::Export),
+}
+
+impl Roundtable {
+    pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        match self.command {
+            Command::Start(command) => command.run(global).await,
+            Command::List(command) => command.run(global).await,
+            Command::Show(command) => command.run(global).await,
+            Command::Reply(command) => command.run(global).await,
+            Command::Escalate(command) => command.run(global).await,
+            Command::Close(command) => command.run(global).await,
+            Command::Export(command) => command.run(global).await,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Which roundtable a request comes to here: with the roles, workflows and engines that there are.
+
+use adjourn_core::FieldError;
+use adjourn_core::roundtable::RoundtableSpec;
+
+use super::library::Library;
+use super::recorded;
+use super::request::RoundtableRequest;
+use crate::config::{EngineKind, How};
+use crate::desk::Desk;
+use crate::nearest::hint;
+use crate::service::ServiceError;
+
+impl Desk {
+    /// The roundtable that a request comes to, and what the asker should know; or everything that is wrong with it.
+    pub fn plan_roundtable(
+        &self,
+        request: &RoundtableRequest,
+    ) -> Result<(RoundtableSpec, Option<String>), ServiceError> {
+        let engine = self.roundtable_engine(request)?;
+        let is_engine = |name: &str| self.usable(name);
+        let spec = request.spec(&self.library(), &engine, &is_engine).map_err(ServiceError::Invalid)?;
+        let seats = std::iter::once(&spec.facilitator).chain(&spec.participants);
+        if seats.map(|seat| &seat.engine).any(|engine| self.plays_what_is_built_in(engine)) {
+            recorded::fits(&spec).map_err(|problem| invalid("/engine", problem))?;
+            let about = format!("a recorded roundtable is played, whose subject is: {}", recorded::SUBJECT);
+            return Ok((spec, Some(about)));
+        }
+        Ok((spec, None))
+    }
+
+    /// The roles and workflows that there are.
+    pub(super) fn library(&self) -> Library {
+        Library::new(&self.config().roles)
+    }
+
+    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed, else the
+    /// recording.
+    fn roundtable_engine(&self, request: &RoundtableRequest) -> Result<String, ServiceError> {
+        if let Some(engine) = &request.engine {
+            self.usable(engine).map_err(|problem| invalid("/engine", problem))?;
+            return Ok(engine.clone());
+        }
+        let config = self.config();
+        let is_agent = |name: &&str| {
+            config.engine(name).is_some_and(|engine| engine.kind() != EngineKind::Replay)
+                && self.is_installed(name)
+        };
+        let names = config.engine_names();
+        let found = names.iter().copied().find(is_agent);
+        Ok(found.unwrap_or(EngineKind::Replay.name()).to_owned())
+    }
+
+    /// Whether an engine plays the recording of a skill, and so, at a roundtable, the one that is built in.
+    fn plays_what_is_built_in(&self, engine: &str) -> bool {
+        let how = self.config().engine(engine).map(|engine| engine.how);
+        matches!(how, Some(How::Replay { recording: None, .. }))
+    }
+
+    /// Whether there is such an engine; else which there are.
+    fn usable(&self, name: &str) -> Result<(), String> {
+        let config = self.config();
+        match config.engine(name) {
+            Some(_) => Ok(()),
+            None => Err(format!("there is no engine `{name}`{}", hint(name, config.engine_names()))),
+        }
+    }
+}
+
+fn invalid(path: &str, message: String) -> ServiceError {
+    ServiceError::Invalid(vec![FieldError::new(path, message)])
+}
