@@ -1,7 +1,7 @@
 //! The kernel in production: a thread that drives it, and hands that carry out what it wants done.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use adjourn_core::{Command, Item, RoundtableId, Run, RunId, Survey, Timestamp, Wanted, roundtable};
@@ -93,7 +93,7 @@ impl Runtime {
         let draining = Arc::new(AtomicBool::new(false));
         let stats = Arc::new(Stats::default());
         let weak = {
-            let (store, clock) = (store.clone(), clock.clone());
+            let (store, clock) = (Arc::downgrade(&store), clock.clone());
             let (under_way, draining, stats) = (under_way.clone(), draining.clone(), stats.clone());
             move |inputs| WeakRuntime { inputs, store, clock, under_way, draining, stats }
         };
@@ -128,6 +128,7 @@ impl Runtime {
     /// A handle that does not keep the runtime going.
     pub fn downgrade(&self) -> WeakRuntime {
         let Self { inputs, store, clock, under_way, draining, stats } = self.clone();
+        let store = Arc::downgrade(&store);
         WeakRuntime { inputs: inputs.downgrade(), store, clock, under_way, draining, stats }
     }
 
@@ -203,7 +204,8 @@ impl Runtime {
 #[derive(Clone)]
 pub struct WeakRuntime {
     inputs: WeakInputs<Input>,
-    store: Arc<dyn Store>,
+    /// Whoever holds the store owns its data directory, so this does not.
+    store: Weak<dyn Store>,
     clock: Arc<dyn Clock>,
     under_way: Arc<Semaphore>,
     draining: Arc<AtomicBool>,
@@ -214,13 +216,14 @@ impl WeakRuntime {
     /// The runtime, unless it has ended.
     pub fn upgrade(&self) -> Option<Runtime> {
         let inputs = self.inputs.upgrade()?;
-        let Self { store, clock, under_way, draining, stats, .. } = self.clone();
+        let store = self.store.upgrade()?;
+        let Self { clock, under_way, draining, stats, .. } = self.clone();
         Some(Runtime { inputs, store, clock, under_way, draining, stats })
     }
 
-    /// The store, for reading.
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+    /// The store, for reading, unless the runtime has ended.
+    pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
+        self.store.upgrade()
     }
 
     /// Where it is noted how long things took.

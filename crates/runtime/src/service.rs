@@ -258,6 +258,7 @@ impl Service {
 }
 
 /// A data directory at work, as long as somebody else keeps it going.
+#[derive(Clone)]
 pub(crate) struct WeakService {
     runtime: WeakRuntime,
     driver: Driver,
@@ -273,8 +274,8 @@ impl WeakService {
         Some(Service { runtime, driver, desk, committed })
     }
 
-    /// The journal, for reading.
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+    /// The journal, for reading, unless the work has ended.
+    pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
         self.runtime.store()
     }
 }

@@ -42,6 +42,6 @@ impl Teller {
 
     /// The journal, for reading; none when there is nobody left to ask.
     pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
-        self.0.upgrade().map(|runtime| runtime.store().clone())
+        self.0.store()
     }
 }

@@ -61,7 +61,7 @@ enum Done {
 
 impl Keeper {
     fn look_for_what_is_left(&mut self) {
-        let store = self.service.store().clone();
+        let Some(store) = self.service.store() else { return };
         self.jobs.spawn_blocking(move || Done::Found(left_behind(store.as_ref())));
     }
 
@@ -91,9 +91,10 @@ impl Keeper {
         match done {
             Done::Found(Ok(left)) => left.into_iter().for_each(|roundtable| self.see_to(roundtable)),
             Done::Found(Err(_)) => {
-                let store = self.service.store().clone();
+                let service = self.service.clone();
                 self.jobs.spawn(async move {
                     sleep(RETRY_AFTER).await;
+                    let Some(store) = service.store() else { return Done::Stopped };
                     let look = tokio::task::spawn_blocking(move || left_behind(store.as_ref()));
                     look.await.map_or(Done::Stopped, Done::Found)
                 });
