@@ -1,6 +1,7 @@
 //! Asks a person at a terminal.
 
 mod contract;
+mod terminal;
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -9,6 +10,8 @@ use adjourn_core::{Choice, Field, FieldKind, InteractionView, Question, Question
 use inquire::validator::Validation;
 use inquire::{Confirm, InquireError, MultiSelect, Select, Text};
 use serde_json::{Map, Value, json};
+
+pub(crate) use terminal::{OnTerminal, on_terminal};
 
 use crate::answer::{Given, from_text, problem_text};
 use crate::question::choice_text;

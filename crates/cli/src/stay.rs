@@ -14,7 +14,7 @@ use crate::answer::{Given, problem_text};
 use crate::client::{Answer, Client, Close, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
-use crate::prompt::{self, Asked, Choose, Doing, Watched};
+use crate::prompt::{self, Asked, Choose, Doing, OnTerminal, Watched};
 use crate::result::{self, GoesOn};
 use crate::style::{self, styled};
 use crate::tail::{News, Tail};
@@ -177,12 +177,15 @@ impl Stay<'_, '_> {
 
     async fn ask(&mut self, open: &InteractionView) -> anyhow::Result<Next> {
         let asked = open.clone();
-        match tokio::task::spawn_blocking(move || prompt::ask(&asked)).await?? {
-            Asked::Answer(answer) => {
+        match prompt::on_terminal(&mut self.signals, move || prompt::ask(&asked)).await? {
+            OnTerminal::Ended => self.interrupted(Signal::Terminate, Doing::Waits).await,
+            OnTerminal::Done(Asked::Answer(answer)) => {
                 self.live.answered_here(open.interaction_id);
                 self.give(open, answer).await
             }
-            Asked::Interrupted => self.interrupted(Signal::Interrupt, Doing::Waits).await,
+            OnTerminal::Done(Asked::Interrupted) => {
+                Box::pin(self.interrupted(Signal::Interrupt, Doing::Waits)).await
+            }
         }
     }
 
@@ -237,7 +240,15 @@ impl Stay<'_, '_> {
             return Ok(Next::Leave);
         }
         self.live.interrupted();
-        match tokio::task::spawn_blocking(move || prompt::what_now(Watched::Run, doing)).await?? {
+        let chosen = prompt::on_terminal(&mut self.signals, move || prompt::what_now(Watched::Run, doing));
+        let chosen = match chosen.await? {
+            OnTerminal::Done(chosen) => chosen,
+            OnTerminal::Ended => {
+                self.left = Some(Left::AtOnce);
+                return Ok(Next::Leave);
+            }
+        };
+        match chosen {
             Choose::GoOn => Ok(Next::GoOn),
             Choose::Leave => {
                 let run = self.client.run(self.tail.id()).await?;

@@ -76,7 +76,11 @@ impl Terminal {
 
     /// What Ctrl-C does at a terminal whose shell gave it to the command.
     fn interrupts(&self) {
-        kill_process(Pid::from_raw(self.child.id().cast_signed()).unwrap(), Signal::INT).unwrap();
+        self.signals(Signal::INT);
+    }
+
+    fn signals(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.child.id().cast_signed()).unwrap(), signal).unwrap();
     }
 
     fn ended(mut self) -> (Option<i32>, String) {
@@ -123,6 +127,19 @@ fn an_answer_that_comes_too_late_is_told_how_it_was_decided() {
     terminal.types(ENTER);
     terminal.until_seen("the question is answered already, with `prod`; your answer does not count");
     assert_eq!(terminal.ended(), (Some(0), "{\n  \"where\": \"prod\"\n}\n".to_owned()));
+}
+
+#[test]
+fn a_command_that_asks_can_be_ended_and_its_run_is_left_waiting() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let world = World::new();
+        let mut terminal = Terminal::start(&world, &["run", "deploy", "--engine", "asks"]);
+        terminal.until_seen("Where should it go?");
+        terminal.signals(signal);
+        assert_eq!(terminal.ended(), (Some(3), String::new()));
+        let run = world.until_waiting(1).remove(0);
+        assert_eq!(world.says(&["reply", &run, "prod"]).code, Some(0), "the data directory is free");
+    }
 }
 
 #[test]

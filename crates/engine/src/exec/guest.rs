@@ -33,7 +33,13 @@ impl ExecEngine {
             return Ok(None);
         }
         let profile = self.profile();
-        self.check_environment(profile)?;
+        let obstacle = self.check_environment(profile).and_then(|()| check_place(profile, &turn.logs)).err();
+        match obstacle {
+            Some(error) if offered.is_needed() => return Err(error),
+            // Without tools that the work takes, it can still ask the user by what it says.
+            Some(_) => return Ok(None),
+            None => {}
+        }
         let badge = self.gateway.admit().await?;
         let files =
             Files::write(profile.gateway.files, &turn.logs, badge.url()).map_err(|error| RunError {
@@ -44,7 +50,6 @@ impl ExecEngine {
                     turn.logs.display()
                 ),
             })?;
-        check_place(profile, &turn.logs)?;
         let seat = badge.seat(turn.tools.clone(), offered);
         Ok(Some(Guest { badge, _seat: seat, access: &profile.gateway, files }))
     }
@@ -75,7 +80,8 @@ fn tells(value: &str) -> bool {
 /// An agent that passes over its files would work without its tools, and say nothing.
 fn check_place(profile: &Profile, folder: &Path) -> Result<(), RunError> {
     let Some(instead) = profile.gateway.unless_of_root else { return Ok(()) };
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    // The folder itself is made when something is to be put there.
+    let folder = folder.ancestors().find_map(|there| there.canonicalize().ok()).unwrap_or_default();
     let is_of_others = |folder: &&Path| {
         folder.metadata().is_ok_and(|found| found.uid() != 0 || found.mode() & WRITABLE_BY_OTHERS != 0)
     };

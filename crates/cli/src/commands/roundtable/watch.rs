@@ -11,7 +11,7 @@ use super::question::{question_text, without_summary};
 use super::{ask, ended};
 use crate::client::{Answer, Client, Refused, new_key};
 use crate::exit::Exit;
-use crate::prompt::{self, Asked, Choose, Doing, Watched};
+use crate::prompt::{self, Asked, Choose, Doing, OnTerminal, Watched};
 use crate::stay::{Answers, Left, Signal, Signals, goes_on, let_go, others};
 use crate::style::{self, styled};
 use crate::tail::{News, Tail};
@@ -144,12 +144,13 @@ impl Watch<'_, '_> {
         // What can be answered is chosen from a list.
         self.show(open, |open| clean(open.question.prompt.trim()));
         let asked = open.clone();
-        match tokio::task::spawn_blocking(move || ask::ask(&asked)).await?? {
-            Asked::Answer(answer) => {
+        match prompt::on_terminal(&mut self.signals, move || ask::ask(&asked)).await? {
+            OnTerminal::Ended => self.interrupted(Signal::Terminate, Doing::Waits).await,
+            OnTerminal::Done(Asked::Answer(answer)) => {
                 self.live.answered_here(open.interaction_id);
                 self.give(open, answer).await
             }
-            Asked::Interrupted => self.interrupted(Signal::Interrupt, Doing::Waits).await,
+            OnTerminal::Done(Asked::Interrupted) => self.interrupted(Signal::Interrupt, Doing::Waits).await,
         }
     }
 
@@ -181,7 +182,14 @@ impl Watch<'_, '_> {
         }
         self.live.interrupted();
         let chosen =
-            tokio::task::spawn_blocking(move || prompt::what_now(Watched::Roundtable, doing)).await??;
+            prompt::on_terminal(&mut self.signals, move || prompt::what_now(Watched::Roundtable, doing));
+        let chosen = match chosen.await? {
+            OnTerminal::Done(chosen) => chosen,
+            OnTerminal::Ended => {
+                self.left = Some(Left::AtOnce);
+                return Ok(Next::Leave);
+            }
+        };
         match chosen {
             Choose::GoOn => Ok(Next::GoOn),
             Choose::Leave => {

@@ -1,13 +1,13 @@
 //! EX: questions that an agent puts as calls.
 
 use adjourn_core::{
-    Action, ContractAction, ContractStatus, FrameType, InteractionStatus, RefusalKind, RunStatus,
+    Action, ContractAction, ContractStatus, FrameType, GraphView, InteractionStatus, RefusalKind, RunStatus,
 };
 use adjourn_testkit::model::{ModelServer, Reply, Script};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::world::{calls, named, says_done, told, way};
-use crate::stage::{Stage, refusal};
+use crate::stage::{Actor, Stage, refusal};
 
 /// Counts, asks, and is done.
 fn asking() -> ModelServer {
@@ -50,6 +50,10 @@ fn ex_13_a_question_suspends_the_graph_and_outlives_a_restart() {
     );
     assert!(!run.state().holds_slot());
     assert_eq!(model.requests().len(), 1, "nothing goes on meanwhile");
+    let graph = graph(&stage, &run);
+    assert_eq!(graph["status"], "suspended");
+    assert_eq!(graph["pending_executions"][0]["execution_id"], named(waiting.spec.execution_id));
+    assert_eq!(graph["completed_executions"][0]["result"], json!({ "count": 1 }));
 }
 
 #[test]
@@ -78,6 +82,45 @@ fn ex_14_the_answer_completes_the_contract_and_the_graph_goes_on_with_all_result
     assert_eq!((&told[1]["status"], &told[1]["result"]), (&json!("COMPLETED"), &json!("blue")));
     assert_eq!(stage.effects(), ["a"], "and nothing is done again for it");
     assert_eq!(run.state().attempt_number(), 1, "the same turn goes on");
+}
+
+#[test]
+fn ex_10_the_whole_trace_of_a_finished_run_can_be_read_across_restarts() {
+    let model = asking();
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({}));
+    run.waits();
+    stage.restart();
+    run.reply("blue").unwrap();
+    run.ends();
+    stage.restart();
+    let graph = graph(&stage, &run);
+    assert_eq!(graph["status"], "completed");
+    assert_eq!(graph["pending_executions"], json!([]));
+    let steps = graph["execution_trace"].as_array().unwrap();
+    let mut of_contracts: Vec<_> = run.contracts().iter().flat_map(way).collect();
+    let mut traced: Vec<_> = steps.iter().map(in_short).collect();
+    assert_eq!(traced.len(), 6, "two of the call, four of the question");
+    of_contracts.sort();
+    traced.sort();
+    assert_eq!(traced, of_contracts, "every transition with its actor, once");
+    let times: Vec<_> = steps.iter().map(|step| step["timestamp"].as_str().unwrap().to_owned()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+/// The state of the graph, as every surface shows it.
+fn graph(stage: &Stage, run: &Actor<'_>) -> Value {
+    let service = stage.service();
+    let (state, trace) = service.traced(run.id).unwrap();
+    json!(GraphView::of(&state, trace))
+}
+
+/// A step of a trace like a contract's own.
+fn in_short(step: &Value) -> String {
+    let metadata = &step["metadata"];
+    let word =
+        |key: &str| metadata[key].as_str().unwrap_or_else(|| panic!("no `{key}` in {step}")).to_owned();
+    format!("{} → {}: {} by {}", word("from"), word("to"), word("trigger"), word("actor"))
 }
 
 #[test]
