@@ -16,10 +16,10 @@ const ARGUMENTS_CHARS_MAX: usize = 200;
 /// What is asked, with everything that can be answered, and with the call that it is about.
 pub(crate) fn question_text(interaction: &InteractionView) -> String {
     let question = &interaction.question;
-    let mut text = clean(question.prompt.trim());
-    if let Some(call) = interaction.approval() {
-        text.push_str(&format!("\n{}", indented(&call_text(&call), "  ")));
-    }
+    let mut text = match interaction.approval() {
+        Some(call) => format!("{}\n{}", asked_of(question), indented(&call_text(&call), "  ")),
+        None => clean(question.prompt.trim()),
+    };
     for choice in &question.options {
         text.push_str(&format!("\n  - {}", choice_text(choice)));
     }
@@ -33,6 +33,12 @@ pub(crate) fn question_text(interaction: &InteractionView) -> String {
         ));
     }
     text
+}
+
+/// What is asked about a call. The call itself is in the same words, for whoever reads nothing else, and is shown by itself
+/// here.
+pub(crate) fn asked_of(approval: &Question) -> String {
+    clean(approval.prompt.trim().split("\n\n").next().unwrap_or_default())
 }
 
 /// A choice: its label, and its value where that is another word.

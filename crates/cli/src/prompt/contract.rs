@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use super::{Prompted, one};
 use crate::answer::{Given, arguments};
 use crate::contract::call_text;
+use crate::question::asked_of;
 use crate::text::clean;
 
 /// Whether a call may be made, which is shown in full.
 pub(super) fn approval(question: &Question, call: &ToolCall) -> Prompted<Given> {
     anstream::eprintln!("{}", call_text(call));
     let options = Action::ALL.iter().copied().map(Offered).collect();
-    let Offered(action) = Select::new(&clean(&question.prompt), options).without_help_message().prompt()?;
+    let Offered(action) = Select::new(&asked_of(question), options).without_help_message().prompt()?;
     let response = match action {
         Action::Approve => Value::Null,
         Action::Edit => edit(call)?,
