@@ -1,5 +1,7 @@
 //! Reading entries, and the rows that are found by one key.
 
+use std::collections::BTreeMap;
+
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, OpenInteraction, StreamId, Timestamp,
 };
@@ -39,6 +41,14 @@ pub(super) fn column<T: rusqlite::types::FromSql>(row: &Row<'_>, index: usize) -
 /// A column that counts something.
 pub(super) fn count_column(row: &Row<'_>, index: usize) -> Result<u64, Error> {
     u64::try_from(column::<i64>(row, index)?).map_err(|_| damaged("a count is negative".to_owned()))
+}
+
+/// A column that holds what something is found by.
+pub(super) fn labels_column(row: &Row<'_>, index: usize) -> Result<BTreeMap<String, String>, Error> {
+    match column::<Option<String>>(row, index)? {
+        None => Ok(BTreeMap::new()),
+        Some(json) => serde_json::from_str(&json).map_err(|error| damaged(format!("labels: {error}"))),
+    }
 }
 
 /// A column that holds bytes, without copying them.

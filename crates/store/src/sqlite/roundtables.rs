@@ -1,14 +1,10 @@
 //! Listing roundtables, as runs are listed.
 
-use std::collections::BTreeMap;
-
 use adjourn_core::{RoundtableId, RoundtableRow, Timestamp};
 use rusqlite::{Connection, Row, params};
 
-use super::codec::{
-    bound, damaged, roundtable_key, roundtable_of, roundtable_status_code, roundtable_status_of,
-};
-use super::read::{all, bytes_column, column, count_column};
+use super::codec::{bound, roundtable_key, roundtable_of, roundtable_status_code, roundtable_status_of};
+use super::read::{all, bytes_column, column, count_column, labels_column};
 use crate::{Error, RoundtableFilter};
 
 /// The columns that [`roundtable`] reads.
@@ -51,12 +47,6 @@ pub(super) fn list(
 
 fn roundtable(row: &Row<'_>) -> Result<RoundtableRow, Error> {
     let roundtable_id = roundtable_of(bytes_column(row, 0)?)?;
-    let labels: Option<String> = column(row, 10)?;
-    let labels = match labels {
-        None => BTreeMap::new(),
-        Some(json) => serde_json::from_str(&json)
-            .map_err(|error| damaged(format!("the labels of {roundtable_id}: {error}")))?,
-    };
     Ok(RoundtableRow {
         roundtable_id,
         status: roundtable_status_of(column(row, 1)?)?,
@@ -68,7 +58,7 @@ fn roundtable(row: &Row<'_>) -> Result<RoundtableRow, Error> {
         seq: count_column(row, 7)?,
         created_at: Timestamp::from_millis(column(row, 8)?),
         updated_at: Timestamp::from_millis(column(row, 9)?),
-        labels,
+        labels: labels_column(row, 10)?,
     })
 }
 

@@ -2,13 +2,11 @@
 //!
 //! Ids are made in the order of time, so the newest first is the largest id first.
 
-use std::collections::BTreeMap;
-
 use adjourn_core::{RunId, RunRow, RunStatus, Timestamp};
 use rusqlite::{Connection, Row, params};
 
-use super::codec::{bound, damaged, run_key, run_of, run_status_code, run_status_of};
-use super::read::{all, bytes_column, column, count_column};
+use super::codec::{bound, run_key, run_of, run_status_code, run_status_of};
+use super::read::{all, bytes_column, column, count_column, labels_column};
 use crate::{Error, RunFilter};
 
 /// The columns that [`run`] reads, of the table `r`.
@@ -99,12 +97,6 @@ fn of_skill(connection: &Connection, skill: &str, before: &[u8], limit: usize) -
 
 fn run(row: &Row<'_>) -> Result<RunRow, Error> {
     let run_id = run_of(bytes_column(row, 0)?)?;
-    let labels: Option<String> = column(row, 10)?;
-    let labels = match labels {
-        None => BTreeMap::new(),
-        Some(json) => serde_json::from_str(&json)
-            .map_err(|error| damaged(format!("the labels of {run_id}: {error}")))?,
-    };
     Ok(RunRow {
         run_id,
         status: run_status_of(column(row, 1)?)?,
@@ -116,7 +108,7 @@ fn run(row: &Row<'_>) -> Result<RunRow, Error> {
         seq: count_column(row, 7)?,
         created_at: Timestamp::from_millis(column(row, 8)?),
         updated_at: Timestamp::from_millis(column(row, 9)?),
-        labels,
+        labels: labels_column(row, 10)?,
     })
 }
 
