@@ -264,6 +264,12 @@ impl Desk {
         }
     }
 
+    /// What the agent of a skill may call.
+    fn declared(&self, skill: &Skill) -> Vec<String> {
+        let there = skill.servers.iter().filter(|server| self.config.tools.contains_key(*server));
+        skill.tools.iter().chain(there).cloned().collect()
+    }
+
     fn first_words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>, asked: &Asked) -> String {
         let uploads = workspace.uploads_there();
         let files: Vec<_> = uploads.iter().map(|file| workspace.shown(file).to_owned()).collect();
@@ -335,7 +341,7 @@ impl Briefs for Desk {
         };
         let toolset = Toolset {
             contracts: self.contracts.clone(),
-            declared: skill.map(|skill| skill.tools.clone()).unwrap_or_default(),
+            declared: skill.map(|skill| self.declared(skill)).unwrap_or_default(),
             masker: masker.clone(),
             workspaces: self.workspaces.clone(),
         };

@@ -76,8 +76,11 @@ pub struct Skill {
     pub output: Option<SkillSchema>,
     /// Prompts, by engine, and `common` for all others.
     pub prompts: BTreeMap<String, Template>,
-    /// MCP servers it uses.
+    /// MCP servers, or tools of them, that it uses.
     pub tools: Vec<String>,
+    /// MCP servers that a package for another runner says it needs. Its agent may have them by itself, so they are offered
+    /// where there are any of these names, and nothing fails where there are not.
+    pub servers: Vec<String>,
     /// Options for runs that do not choose.
     pub options: Options,
     /// A recording of a run.
@@ -181,6 +184,7 @@ fn read(dir: &Path, problems: &mut Problems) -> Skill {
         output,
         prompts: manifest.prompts,
         tools: manifest.tools,
+        servers: manifest.servers,
         options: manifest.options,
         recording: recording(dir, manifest.recording, problems),
         warnings: Vec::new(),

@@ -45,6 +45,7 @@ pub(super) struct Manifest {
     pub(super) schemas: BTreeMap<String, (String, Option<usize>)>,
     pub(super) prompts: BTreeMap<String, Template>,
     pub(super) tools: Vec<String>,
+    pub(super) servers: Vec<String>,
     pub(super) options: Options,
     pub(super) recording: Option<String>,
 }
@@ -62,6 +63,7 @@ impl Default for Manifest {
             schemas: BTreeMap::new(),
             prompts: BTreeMap::new(),
             tools: Vec::new(),
+            servers: Vec::new(),
             options: Options::default(),
             recording: None,
         }
@@ -93,7 +95,8 @@ impl Manifest {
             max_attempt: reading.max_attempt(),
             schemas: reading.schemas(),
             prompts: reading.prompts(),
-            tools: reading.tools(),
+            tools: reading.strings("/tools"),
+            servers: reading.strings("/mcp/required_servers"),
             options: reading.options(),
             recording: reading.string("/recording"),
         }
@@ -242,17 +245,6 @@ impl<'a> Reading<'a> {
             }
         }
         prompts
-    }
-
-    /// Ours, and what other packages call servers that they need.
-    fn tools(&mut self) -> Vec<String> {
-        let mut tools = self.strings("/tools");
-        for server in self.strings("/mcp/required_servers") {
-            if !tools.contains(&server) {
-                tools.push(server);
-            }
-        }
-        tools
     }
 
     fn options(&mut self) -> Options {

@@ -73,7 +73,7 @@ fn a_package_for_skill_runner_is_read_as_it_is() {
     assert_eq!(skill.modes, [ExecutionMode::Auto]);
     assert_eq!(skill.default_mode(), ExecutionMode::Auto);
     assert_eq!(skill.max_attempt, Some(3));
-    assert_eq!(skill.tools, ["web", "mail"]);
+    assert_eq!((&skill.tools[..], &skill.servers[..]), (&["web".to_owned()][..], &["mail".to_owned()][..]));
     assert_eq!(skill.options, Options { strict: Some(Strict::Off), ..Options::default() });
     assert_eq!(
         ["claude", "codex", "gemini", "x"].map(|it| skill.allows_engine(it)),

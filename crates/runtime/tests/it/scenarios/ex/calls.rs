@@ -168,3 +168,34 @@ fn ex_12_what_is_known_to_have_failed_may_be_tried_again() {
     assert_ne!(contracts[0].spec.execution_id, contracts[1].spec.execution_id);
     assert!(contracts.iter().all(|contract| contract.status == ContractStatus::Failed));
 }
+
+#[test]
+fn a_model_that_calls_what_is_not_there_or_wrongly_is_told_and_nothing_is_recorded() {
+    let wrong = calls(&[
+        ("world__cuont", json!({ "text": "a" })),
+        ("count", json!({ "text": 7 })),
+        ("count", json!("not an object")),
+    ]);
+    let model = ModelServer::start(Script::new([wrong, says_done("done")])).unwrap();
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({}));
+    assert_eq!(run.ends().status(), RunStatus::Succeeded);
+    let told = told(&model, 1);
+    let said = |index: usize| told[index]["error_message"].as_str().unwrap().to_owned();
+    assert_eq!(said(0), "there is no tool `world__cuont`; did you mean `world__count`?");
+    assert!(said(1).contains("/text"), "{}", said(1));
+    assert!(told.iter().all(|told| told["status"] == "REJECTED"), "{told:?}");
+    assert_eq!((run.contracts().len(), stage.effects().len()), (0, 0));
+}
+
+#[test]
+fn forty_calls_at_once_are_forty_contracts() {
+    let forty: Vec<_> = (0..40).map(|n| ("count", json!({ "text": n.to_string() }))).collect();
+    let model = ModelServer::start(Script::new([calls(&forty), says_done("done")])).unwrap();
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({}));
+    assert_eq!(run.ends().status(), RunStatus::Succeeded);
+    assert_eq!(stage.effects().len(), 40);
+    assert!(run.contracts().iter().all(|contract| contract.status == ContractStatus::Completed));
+    assert_eq!(told(&model, 1).len(), 40);
+}

@@ -175,6 +175,19 @@ fn xx_12_a_model_that_refuses_or_talks_nonsense_fails_the_run_with_a_reason() {
     }
 }
 
+#[test]
+fn xx_12_a_model_that_is_down_fails_the_run_with_a_reason() {
+    let gone = ModelServer::start(Script::new([says_done("done")])).unwrap().url();
+    let stage = Stage::closed("");
+    stage.give_tools(&gone, "");
+    stage.open();
+    let run = stage.start(json!({}));
+    let ended = run.ends();
+    assert_eq!((ended.status(), run.code()), (RunStatus::Failed, Some(ErrorCode::ModelUnavailable)));
+    let error = ended.error().unwrap().to_string();
+    assert!(error.contains("asked 5 times"), "{error}");
+}
+
 /// Three calls at once that all need approval.
 fn three_wait(stage: &Stage) -> (Actor<'_>, Vec<InteractionId>) {
     let run = stage.start(json!({}));
