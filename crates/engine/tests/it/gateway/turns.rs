@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use adjourn_core::{ErrorCode, OutputStream, RunError};
-use adjourn_engine::{Engine, ExecEngine, Finished, Gateway, NoTools, Preset, Toolbox, Turn, log_file};
+use adjourn_engine::{
+    ASK_USER, Engine, ExecEngine, Finished, Gateway, NoTools, Preset, Toolbox, Turn, log_file,
+};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -99,8 +101,13 @@ async fn an_agent_that_would_pass_over_its_files_is_not_started() {
     };
     assert_eq!(code, ErrorCode::EngineProtocolError);
     assert!(message.contains("use it over ACP"), "{message}");
-    let left = std::fs::read_dir(stage.path().join("logs")).unwrap().count();
-    assert_eq!((stage.path().join("started").exists(), left), (false, 0));
+    let is_there = |name: &str| stage.path().join(name).exists();
+    assert_eq!((is_there("started"), is_there("logs")), (false, false), "nothing is left of it");
+
+    // Without tools that its work takes it is: it can ask by what it says.
+    let tools = Scripted::new([(ASK_USER, done(json!("hi")))]);
+    play(&stage, Preset::Gemini, "touch ../started", tools).await;
+    assert!(is_there("started"));
 }
 
 #[tokio::test]
