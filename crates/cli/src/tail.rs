@@ -13,7 +13,7 @@ use crate::client::{Client, Refused, Sse};
 /// How long a stream that was cut may stay away: a server takes less to be started again.
 const BACK_WITHIN: Duration = Duration::from_secs(60);
 
-/// How long to wait before a stream that was cut is asked for again.
+/// How long to wait before whoever did not answer is asked again.
 const BACK_AFTER: Duration = Duration::from_millis(250);
 
 /// What has a stream.
@@ -149,7 +149,11 @@ impl<T: Streamed> Tail<T> {
     pub(crate) async fn next(&mut self, client: &mut Client<'_>) -> anyhow::Result<News<T::Frame>> {
         loop {
             if self.untold.last().is_some_and(|last| T::seq_of(last) > self.state.seq()) {
-                self.state = T::look(client, self.id()).await?;
+                match T::look(client, self.id()).await {
+                    Ok(state) => self.state = state,
+                    Err(error) => self.wait_for_an_answer(error).await?,
+                }
+                continue;
             }
             if !self.untold.is_empty() && self.after >= self.state.seq() {
                 return Ok(News::Frames(std::mem::take(&mut self.untold)));
@@ -165,6 +169,8 @@ impl<T: Streamed> Tail<T> {
             let Some(event) = stream.next().await else {
                 self.stream = None;
                 self.cut_at.get_or_insert_with(Instant::now);
+                // It may be cut again at once, and again.
+                tokio::time::sleep(BACK_AFTER).await;
                 continue;
             };
             self.cut_at = None;
@@ -190,19 +196,22 @@ impl<T: Streamed> Tail<T> {
 
     /// Opens the stream where it was cut; false if nothing will come any more.
     async fn open(&mut self, client: &mut Client<'_>) -> anyhow::Result<bool> {
-        if self.cut_at.is_some() {
-            tokio::time::sleep(BACK_AFTER).await;
-        }
-        let opened = T::follow(client, self.id(), self.after).await;
-        let is_late = self.cut_at.is_none_or(|at| at.elapsed() > BACK_WITHIN);
-        match opened {
+        match T::follow(client, self.id(), self.after).await {
             Ok(stream) => {
                 self.stream = stream;
                 Ok(self.stream.is_some())
             }
-            // Somebody answered: the stream was not cut, it is refused.
-            Err(error) if is_late || error.is::<Refused>() => Err(error),
-            Err(_) => Ok(true),
+            Err(error) => self.wait_for_an_answer(error).await.map(|()| true),
         }
+    }
+
+    /// Whoever was asked did not answer. A server that is started again does after a while; what was refused is refused.
+    async fn wait_for_an_answer(&mut self, error: anyhow::Error) -> anyhow::Result<()> {
+        let since = *self.cut_at.get_or_insert_with(Instant::now);
+        if error.is::<Refused>() || since.elapsed() > BACK_WITHIN {
+            return Err(error);
+        }
+        tokio::time::sleep(BACK_AFTER).await;
+        Ok(())
     }
 }
