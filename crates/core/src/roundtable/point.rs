@@ -94,6 +94,8 @@ impl OpenQuestion {
 /// How a point was cleared up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+// What becomes of a call in doubt is called that, too.
+#[cfg_attr(feature = "openapi", schema(as = PointSettlement))]
 pub struct Settlement {
     /// The round after or in which it was.
     pub round: u32,
