@@ -76,6 +76,7 @@ async fn a_wait_ends_with_the_change_and_nothing_is_missed_between_two() {
         (&first["run_id"], &first["text"]),
         (&json!(run.id), &json!("*queued → running (turn.started)*"))
     );
+    run.becomes("waiting_user").await;
     let cursor = run.show().await["seq"].clone();
     let wait = json!({ "run_id": run.id, "cursor": cursor, "timeout_sec": 50 });
     let (waited, ()) = tokio::join!(call(&stage, "wait_for_change", wait), async {
