@@ -36,6 +36,12 @@ const BENCHES: &[Bench] = &[
         example: "bench_waiting",
         measures: "time and memory from a kill to the first reply, with many runs that wait",
     },
+    Bench {
+        name: "agents",
+        package: "adjourn-runtime",
+        example: "bench_agents",
+        measures: "runs of a trivial agent beside a bare start of it, with the sandbox and without",
+    },
 ];
 
 pub(crate) fn run(options: &Options) -> Result<()> {

@@ -28,10 +28,9 @@ use std::process::ExitCode;
 use adjourn_engine::supervisor;
 
 fn main() -> ExitCode {
-    // Before anything else is looked at: an agent's supervisor is this binary as well, and takes no options of ours.
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == supervisor::SUBCOMMAND) {
-        return supervisor::main(arguments);
+    // Before anything else is looked at: the launcher of agents is this binary as well, and takes no options of ours.
+    if std::env::args_os().nth(1).is_some_and(|first| first == supervisor::SUBCOMMAND) {
+        return supervisor::main();
     }
     match commands::run(commands::Cli::read()) {
         Ok(exit) => exit.into(),

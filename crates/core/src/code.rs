@@ -21,6 +21,8 @@ named! {
         RestartInterrupted = "RESTART_INTERRUPTED",
         /// The agent's program is not installed here.
         EngineNotFound = "ENGINE_NOT_FOUND",
+        /// The sandbox around the agent cannot be built here, and it is not started without.
+        SandboxUnavailable = "SANDBOX_UNAVAILABLE",
         /// The agent's program ended with an error of its own.
         EngineExitNonzero = "ENGINE_EXIT_NONZERO",
         /// The turn ran longer than its hard timeout.

@@ -171,7 +171,11 @@ fn kind(event: &Event) -> Option<FrameType> {
         Event::Created(_)
         | Event::TurnStarted { .. }
         | Event::Observed(
-            Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) | Observation::Step(_),
+            Observation::Handle(_)
+            | Observation::Process(_)
+            | Observation::Sandbox(_)
+            | Observation::Usage(_)
+            | Observation::Step(_),
         )
         | Event::RepairStarted { supersedes: None, .. }
         | Event::InteractionWithdrawn { .. }
@@ -225,7 +229,11 @@ fn data(event: &Event) -> Value {
         Event::Created(_)
         | Event::TurnStarted { .. }
         | Event::Observed(
-            Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) | Observation::Step(_),
+            Observation::Handle(_)
+            | Observation::Process(_)
+            | Observation::Sandbox(_)
+            | Observation::Usage(_)
+            | Observation::Step(_),
         )
         | Event::InteractionWithdrawn { .. }
         | Event::ContractSettled { .. }

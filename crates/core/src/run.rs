@@ -84,6 +84,8 @@ pub struct Run {
     handle: Option<String>,
     /// The process that stays between turns.
     process: Option<Process>,
+    /// The walls around its agent, as its last turn was started.
+    sandbox: Option<String>,
     /// The profile as it is now: a sticky run that lost its process goes on as resumable.
     profile: Profile,
     /// The run has to end as soon as its process has.
@@ -168,6 +170,11 @@ impl Run {
     /// The process that stays between turns.
     pub fn process(&self) -> Option<Process> {
         self.process
+    }
+
+    /// The walls around its agent, as its last turn was started; none before that, and for engines without a process.
+    pub fn sandbox(&self) -> Option<&str> {
+        self.sandbox.as_deref()
     }
 
     /// What becomes of the process while the run waits.

@@ -51,6 +51,8 @@ pub struct RunView {
     pub restarts: u32,
     /// Whether it holds a slot.
     pub holds_slot: bool,
+    /// The walls around its agent as its last turn was started, or `off`; none for engines without a process.
+    pub sandbox: Option<String>,
     /// The finished run whose conversation it took over.
     pub continues: Option<RunId>,
     /// Tokens and money.
@@ -104,6 +106,7 @@ impl RunView {
             max_attempt: spec.max_attempt,
             restarts: run.restarts(),
             holds_slot: run.holds_slot(),
+            sandbox: run.sandbox().map(str::to_owned),
             continues: spec.continues.as_ref().map(|continued| continued.run_id),
             usage: run.usage(),
             pending: run.open_interactions().next().map(|interaction| InteractionView::of(run, interaction)),

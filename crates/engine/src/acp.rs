@@ -35,6 +35,7 @@ pub use permission::{PermissionAnswer, PermissionRule, ToolKind};
 
 use crate::exec::Permission;
 use crate::gateway::{Gateway, Offered};
+use crate::sandbox::SandboxOptions;
 use crate::supervisor::Supervisor;
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 use keeper::Kept;
@@ -69,6 +70,8 @@ pub struct AcpConfig {
     pub env: BTreeMap<String, String>,
     /// Names of our own variables that it gets besides the allow-listed ones.
     pub pass_env: Vec<String>,
+    /// The wall around it; none where a person switched it off.
+    pub sandbox: Option<SandboxOptions>,
 }
 
 /// Without values of the environment, among which are keys.
@@ -82,6 +85,7 @@ impl fmt::Debug for AcpConfig {
             .field("model", &self.model)
             .field("env", &self.env.keys())
             .field("pass_env", &self.pass_env)
+            .field("sandbox", &self.sandbox)
             .finish()
     }
 }
@@ -97,6 +101,7 @@ impl AcpConfig {
             model: None,
             env: BTreeMap::new(),
             pass_env: Vec::new(),
+            sandbox: Some(SandboxOptions::default()),
         }
     }
 }

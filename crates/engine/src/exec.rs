@@ -31,8 +31,9 @@ pub use profile::Permission;
 
 use crate::gateway::Gateway;
 use crate::lines::TEXT_BYTES_MAX;
-use crate::supervisor::{Agent, Supervised, Supervisor};
-use crate::turn::{Engine, Finished, Probe, Seen, Turn, failed, show};
+use crate::sandbox::SandboxOptions;
+use crate::supervisor::{Program, Supervised, Supervisor};
+use crate::turn::{Engine, Finished, Probe, Seen, Turn, failed, not_started, show};
 use ending::Ending;
 use guest::Guest;
 use output::Broken;
@@ -54,6 +55,8 @@ pub struct ExecConfig {
     pub env: BTreeMap<String, String>,
     /// Names of our own variables that it gets besides the allow-listed ones.
     pub pass_env: Vec<String>,
+    /// The wall around it; none where a person switched it off.
+    pub sandbox: Option<SandboxOptions>,
 }
 
 /// Without values of the environment, among which are keys.
@@ -66,6 +69,7 @@ impl fmt::Debug for ExecConfig {
             .field("model", &self.model)
             .field("env", &self.env.keys())
             .field("pass_env", &self.pass_env)
+            .field("sandbox", &self.sandbox)
             .finish()
     }
 }
@@ -80,6 +84,7 @@ impl ExecConfig {
             model: None,
             env: BTreeMap::new(),
             pass_env: Vec::new(),
+            sandbox: Some(SandboxOptions::default()),
         }
     }
 }
@@ -117,11 +122,10 @@ impl ExecEngine {
         if let Some(guest) = guest {
             guest.set(&mut environment);
         }
-        let mut agent = Agent::new(program, &turn.workspace);
+        let mut agent = Program::new(program, &turn.workspace);
+        agent.sandbox = self.sandbox(turn, guest, &environment)?;
         (agent.args, agent.env) = (self.args(turn, guest), environment.into_variables());
-        let supervised = self.supervisor.start(agent).await;
-        let supervised = supervised
-            .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
+        let supervised = self.supervisor.start(agent).await.map_err(not_started)?;
         Ok((supervised, unread))
     }
 

@@ -169,7 +169,7 @@ fn played(seen: &Seen) -> Option<Seen> {
         | Observation::Reasoning { raw, .. }
         | Observation::ToolCall { raw, .. }
         | Observation::CommandExecution { raw, .. } => *raw = None,
-        Observation::Process(_) | Observation::Usage(_) | Observation::Step(_) => {}
+        Observation::Process(_) | Observation::Sandbox(_) | Observation::Usage(_) | Observation::Step(_) => {}
     }
     Some(Seen::Fact(fact))
 }

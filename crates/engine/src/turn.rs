@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::secrets::Masker;
+use crate::supervisor::StartError;
 use crate::toolbox::Toolbox;
 
 /// One turn to execute.
@@ -28,6 +29,8 @@ pub struct Turn {
     pub handle: Option<String>,
     /// The folder that the agent works in.
     pub workspace: PathBuf,
+    /// Folders besides the workspace that the agent has to read: its skill and its uploads.
+    pub reads: Vec<PathBuf>,
     /// The folder for the raw output of this attempt.
     pub logs: PathBuf,
     /// What must not be seen in anything that the agent shows.
@@ -160,4 +163,14 @@ pub(crate) async fn show(seen: &mpsc::Sender<Seen>, one: Seen) {
 
 pub(crate) fn failed(code: ErrorCode, message: impl Into<String>) -> Finished {
     Finished::Failed(RunError { code, message: message.into() })
+}
+
+/// The end of a turn whose agent could not be started.
+pub(crate) fn not_started(error: StartError) -> Finished {
+    let code = match &error {
+        StartError::NoSandbox(_) => ErrorCode::SandboxUnavailable,
+        StartError::NotStarted(_) => ErrorCode::EngineNotFound,
+        StartError::Io(_) => ErrorCode::Internal,
+    };
+    failed(code, error.to_string())
 }

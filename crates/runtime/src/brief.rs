@@ -19,6 +19,8 @@ pub struct Brief {
     pub prompt: String,
     /// Where it works.
     pub workspace: PathBuf,
+    /// Folders besides that it has to read.
+    pub reads: Vec<PathBuf>,
     /// Where its raw output goes.
     pub logs: PathBuf,
     /// What must not be written down.

@@ -13,6 +13,7 @@ mod engine;
 mod model;
 mod problem;
 mod reader;
+mod sandbox;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub use adjourn_engine::{Pace, Pattern, Permission, Preset};
 pub use engine::{EngineConfig, EngineKind, How};
 pub use model::Model;
 pub use problem::{ConfigError, ConfigProblem, Place};
+pub use sandbox::{SandboxConfig, SandboxSwitch};
 pub use server::{ServerConfig, WriteRate};
 pub use tool::{TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
 pub use webhook::Webhooks;
@@ -67,6 +69,8 @@ const SETTING_PREFIXES: &[&str] =
 /// Everything that can be configured.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
+    /// The file that it was read from, whether it is there or not; none where it was made otherwise.
+    pub file: Option<PathBuf>,
     /// Folders whose skills can be named. By default none.
     pub skills: Vec<PathBuf>,
     /// Folders with roles for roundtables, besides those that are built in. By default none.
@@ -162,6 +166,7 @@ impl Config {
         let engines = read_all(root, "engines", engine::read);
         let names = root.names("engines");
         let config = Self {
+            file: Some(root.document.file.to_owned()),
             skills: folders("skills"),
             roles: folders("roles"),
             slots: slots(&root.table("slots"), &names),

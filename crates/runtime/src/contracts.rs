@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adjourn_core::KeyScope;
+use adjourn_engine::Protected;
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::tools::{Place, Policy, ServerOptions, ToolServers};
 
@@ -40,8 +41,9 @@ struct Declared {
 
 impl Contracts {
     /// The servers that `config` declares; those that are started work in `folder`.
-    pub fn new(config: &Config, folder: &Path, supervisor: Supervisor) -> Arc<Self> {
-        let servers = config.tools.iter().map(|(name, tool)| (name.clone(), options(tool, folder)));
+    pub fn new(config: &Config, folder: &Path, protected: &Protected, supervisor: Supervisor) -> Arc<Self> {
+        let servers =
+            config.tools.iter().map(|(name, tool)| (name.clone(), options(tool, folder, protected)));
         let declared = config.tools.iter().map(|(name, tool)| {
             (name.clone(), Declared { scope: tool.scope, timeout_sec: tool.timeout_sec })
         });
@@ -49,11 +51,12 @@ impl Contracts {
     }
 }
 
-fn options(tool: &ToolConfig, folder: &Path) -> ServerOptions {
+fn options(tool: &ToolConfig, folder: &Path, protected: &Protected) -> ServerOptions {
     let place = match &tool.server {
-        ToolServer::Command { command, env, pass_env } => Place::Command {
+        ToolServer::Command { command, env, pass_env, sandbox } => Place::Command {
             command: command.clone(),
             folder: folder.to_owned(),
+            sandbox: sandbox.options(protected),
             env: env.clone(),
             pass_env: pass_env.clone(),
         },

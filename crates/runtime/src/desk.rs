@@ -11,8 +11,8 @@ use adjourn_core::{
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{
-    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, NoTools, ReasoningEngine, Recorder,
-    ReplayEngine, Turn,
+    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, NoTools, Protected, ReasoningEngine,
+    Recorder, ReplayEngine, Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,6 +21,7 @@ use crate::brief::{Brief, Briefs, OutputContract};
 use crate::config::{Config, EngineConfig, How};
 use crate::contracts::{Contracts, Toolset};
 use crate::prompt::{self, Answered, First, News, Settled, SkillText};
+use crate::protected;
 use crate::roundtable;
 use crate::shelf::{Shelf, Shelved};
 use crate::skill::Skill;
@@ -54,6 +55,8 @@ pub struct Desk {
     variables: BTreeMap<String, String>,
     workspaces: Workspaces,
     supervisor: Supervisor,
+    /// What is kept from every agent and tool server.
+    protected: Protected,
     contracts: Arc<Contracts>,
     /// Where agents call the tools of their runs.
     gateway: Gateway,
@@ -74,12 +77,20 @@ impl Desk {
         workspaces: Workspaces,
         supervisor: Supervisor,
     ) -> Self {
-        let contracts = Contracts::new(&config, workspaces.folder(), supervisor.clone());
+        let data_dir = workspaces.folder();
+        let protected = protected::from_programs(&config, data_dir, &variables);
+        let contracts = Contracts::new(
+            &config,
+            &protected::tool_folder(&config, data_dir),
+            &protected,
+            supervisor.clone(),
+        );
         Self {
             config,
             variables,
             workspaces,
             contracts,
+            protected,
             supervisor,
             gateway: Gateway::new(),
             engines: Mutex::default(),
@@ -134,22 +145,45 @@ impl Desk {
         Ok(engine)
     }
 
+    /// The walls that can be built here around agents, in a few words.
+    pub async fn walls(&self) -> String {
+        self.supervisor.walls().await.summary()
+    }
+
+    /// The walls around the agents of an engine, where `walls` can be built; none for an engine that starts no program.
+    pub fn sandbox(&self, name: &str, walls: &str) -> Option<String> {
+        let config = self.config.engine(name)?;
+        match config.how {
+            How::Acp { .. } | How::Exec { .. } => Some(config.sandbox.summary(walls)),
+            How::Reasoning(_) | How::Replay { .. } => None,
+        }
+    }
+
     /// Whether the engine called `name` can be used here, as far as that can be told without starting it.
     pub fn is_installed(&self, name: &str) -> bool {
         self.engine(name).is_ok_and(|engine| engine.is_installed())
     }
 
     fn make(&self, name: &str, config: EngineConfig) -> Result<Arc<dyn Engine>, String> {
-        let EngineConfig { how, permission, env, pass_env, .. } = config;
+        let EngineConfig { how, permission, env, pass_env, sandbox, .. } = config;
+        let sandbox = sandbox.options(&self.protected);
         let env = env.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
         match how {
             How::Acp { command, permissions, serves, model } => {
-                let config =
-                    AcpConfig { command, permission, rules: permissions, serves, model, env, pass_env };
+                let config = AcpConfig {
+                    command,
+                    permission,
+                    rules: permissions,
+                    serves,
+                    model,
+                    env,
+                    pass_env,
+                    sandbox,
+                };
                 Ok(Arc::new(AcpEngine::new(config, self.supervisor.clone(), self.gateway.clone())))
             }
             How::Exec { preset, command } => {
-                let config = ExecConfig { preset, command, permission, model: None, env, pass_env };
+                let config = ExecConfig { preset, command, permission, model: None, env, pass_env, sandbox };
                 Ok(Arc::new(ExecEngine::new(config, self.supervisor.clone(), self.gateway.clone())))
             }
             How::Replay { recording: Some(recording), pace } => ReplayEngine::open(&recording, pace)
@@ -349,6 +383,7 @@ impl Briefs for Desk {
             engine,
             prompt,
             workspace: workspace.work,
+            reads: workspace.skill.into_iter().chain([workspace.uploads]).collect(),
             logs: workspace.logs,
             masker,
             output,
@@ -368,6 +403,7 @@ impl Briefs for Desk {
                 prompt: String::new(),
                 handle: run.handle().map(str::to_owned),
                 workspace: workspace.work.clone(),
+                reads: Vec::new(),
                 logs: workspace.logs.clone(),
                 masker: Masker::EMPTY,
                 profile: run.profile(),

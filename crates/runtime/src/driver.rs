@@ -238,7 +238,7 @@ impl Inner {
             Err(end) => return nobody(end),
         };
         let run = &run;
-        let Brief { engine, prompt, workspace, logs, masker, output, opening, toolset } = brief;
+        let Brief { engine, prompt, workspace, reads, logs, masker, output, opening, toolset } = brief;
         let tools = toolset.map(|toolset| self.tools(toolset, run, stop));
         let prompt = match repair {
             Some(problem) => prompt::repair(problem, output.as_ref().map(|output| &output.document)),
@@ -250,6 +250,7 @@ impl Inner {
             prompt,
             handle: run.handle().map(str::to_owned),
             workspace,
+            reads,
             logs,
             masker: masker.clone(),
             profile: run.profile(),
@@ -418,6 +419,9 @@ pub(crate) fn masked(masker: &Masker, observation: Observation) -> Observation {
             Observation::CommandExecution { command: text(command), detail: masker.json(&detail), raw }
         }
         Observation::Step(step) => Observation::Step(masker.json(&step)),
-        Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) => observation,
+        Observation::Handle(_)
+        | Observation::Process(_)
+        | Observation::Sandbox(_)
+        | Observation::Usage(_) => observation,
     }
 }

@@ -26,6 +26,7 @@ mod kernel;
 mod nearest;
 mod options;
 pub mod prompt;
+mod protected;
 mod reader;
 pub mod request;
 pub mod roundtable;

@@ -66,6 +66,7 @@ impl Briefs for StillDesk {
             engine: Arc::new(Still),
             prompt: String::new(),
             workspace: PathBuf::new(),
+            reads: Vec::new(),
             logs: PathBuf::new(),
             masker: Masker::EMPTY,
             output: None,

@@ -33,6 +33,8 @@ pub(crate) struct EngineView {
     kind: Option<String>,
     /// Its program is there.
     installed: bool,
+    /// The walls around its agents here, or `off`; none for engines that start no program.
+    sandbox: Option<String>,
 }
 
 /// The engines that are configured, or known by themselves.
@@ -41,12 +43,14 @@ pub(crate) struct EngineView {
     responses((status = 200, body = Page<EngineView>, description = "All of them.")),
 )]
 pub(crate) async fn engines(State(server): State<Server>) -> Result<Json<Page<EngineView>>, Problem> {
-    let engines = server.blocking(|service| {
+    let walls = server.service.desk().walls().await;
+    let engines = server.blocking(move |service| {
         let desk = service.desk();
         let engine = |name: &str| EngineView {
             name: name.to_owned(),
             kind: desk.config().engine(name).map(|engine| engine.kind().to_string()),
             installed: desk.is_installed(name),
+            sandbox: desk.sandbox(name, &walls),
         };
         Ok(desk.config().engine_names().into_iter().map(engine).collect())
     });

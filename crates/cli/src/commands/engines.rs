@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use adjourn_core::Profile;
-use adjourn_engine::supervisor::Supervisor;
+use adjourn_engine::supervisor::{NO_WALLS, Supervisor};
 use adjourn_engine::{Probe, ProfileFound};
 use adjourn_runtime::Desk;
 use adjourn_runtime::config::{Config, EngineKind, How};
@@ -39,6 +39,8 @@ struct Found {
     /// How that was found out.
     because: Option<String>,
     installed: bool,
+    /// The walls around its agents; none for an engine that starts no program.
+    sandbox: Option<String>,
     /// The version it told, or what is wrong.
     answer: Result<String, String>,
 }
@@ -48,19 +50,29 @@ impl Engines {
         let config = global.config()?;
         let workspaces = Workspaces::new(&global.absolute_data());
         let desk = Desk::new(config.clone(), BTreeMap::new(), workspaces, Supervisor::current_exe()?);
-        let asked = config.engine_names().into_iter().map(|name| ask(&config, &desk, name));
+        let walls = desk.walls().await;
+        let asked = config.engine_names().into_iter().map(|name| ask(&config, &desk, name, &walls));
         let found: Vec<Found> = futures::future::join_all(asked).await.into_iter().flatten().collect();
         if global.json {
             print_json(&found.iter().map(document).collect::<Vec<_>>())?;
         } else {
             let rows: Vec<_> = found.iter().map(row).collect();
-            print(&table(&["ENGINE", "KIND", "PROFILE", "INSTALLED", "ANSWERS"], &rows))?;
+            print(&table(&["ENGINE", "KIND", "PROFILE", "INSTALLED", "SANDBOX", "ANSWERS"], &rows))?;
+            print(&format!("\nSandbox on this machine: {walls}\n"))?;
+            for Found { name, sandbox, .. } in &found {
+                // What the configuration opens is said where it is used.
+                if let Some(opened) =
+                    sandbox.as_deref().and_then(|own| own.strip_prefix(&format!("{walls}; ")))
+                {
+                    print(&format!("  {name}: {opened}\n"))?;
+                }
+            }
         }
         Ok(Exit::Done)
     }
 }
 
-async fn ask(config: &Config, desk: &Desk, name: &str) -> Option<Found> {
+async fn ask(config: &Config, desk: &Desk, name: &str, walls: &str) -> Option<Found> {
     let engine = config.engine(name)?;
     let found = |installed, answer| Found {
         name: name.to_owned(),
@@ -68,6 +80,7 @@ async fn ask(config: &Config, desk: &Desk, name: &str) -> Option<Found> {
         profile: engine.profile.unwrap_or(Profile::Resumable),
         because: None,
         installed,
+        sandbox: desk.sandbox(name, walls),
         answer,
     };
     if matches!(engine.how, How::Replay { recording: None, .. }) {
@@ -122,14 +135,25 @@ fn row(found: &Found) -> Vec<Cell> {
         Cell::from(found.kind),
         Cell::from(found.profile.name()),
         installed,
+        sandbox(found.sandbox.as_deref()),
         answer,
     ]
 }
 
+/// Whether there is a wall; which one it is stands below the table.
+fn sandbox(walls: Option<&str>) -> Cell {
+    match walls {
+        None => Cell::styled(style::DIM, "-"),
+        Some(NO_WALLS) => Cell::styled(style::BAD, "off"),
+        Some(walls) if walls.starts_with("none") => Cell::styled(style::BAD, "cannot be built"),
+        Some(_) => Cell::styled(style::GOOD, "on"),
+    }
+}
+
 fn document(found: &Found) -> Value {
-    let Found { name, kind, profile, because, installed, answer } = found;
+    let Found { name, kind, profile, because, installed, sandbox, answer } = found;
     json!({
         "name": name, "kind": kind, "profile": profile, "installed": installed, "answers": answer.is_ok(),
-        "version": answer.as_ref().ok(), "problem": answer.as_ref().err(), "because": because,
+        "version": answer.as_ref().ok(), "problem": answer.as_ref().err(), "because": because, "sandbox": sandbox,
     })
 }

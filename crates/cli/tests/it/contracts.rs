@@ -38,7 +38,7 @@ impl Engine<'_> {
             let data = world.path().join(".adjourn");
             let config = Config::load(Some(&world.path().join("adjourn.toml")), &data).unwrap();
             let binary = assert_cmd::cargo::cargo_bin!("adjourn").to_owned();
-            let supervisor = Supervisor { command: vec![binary.into(), SUBCOMMAND.into()] };
+            let supervisor = Supervisor::new(vec![binary.into(), SUBCOMMAND.into()]);
             let (service, threads) =
                 Service::open_with(&data, config, supervisor, Arc::new(SystemClock)).unwrap();
             let request = json!({ "skill": "deploy", "engine": "works", "execution_mode": "interactive" });

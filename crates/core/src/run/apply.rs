@@ -56,6 +56,7 @@ impl Run {
             auto_decisions: 0,
             handle: spec.continues.as_ref().and_then(|continued| continued.handle.clone()),
             process: None,
+            sandbox: None,
             profile: spec.profile,
             ending: None,
             interactions: Vec::new(),
@@ -275,6 +276,7 @@ impl Run {
         match observation {
             Observation::Handle(handle) => self.handle = Some(handle.clone()),
             Observation::Process(process) => self.process = Some(*process),
+            Observation::Sandbox(walls) => self.sandbox = Some(walls.clone()),
             Observation::Usage(usage) => {
                 // The numbers are the agent's, and may be anything.
                 self.usage.input_tokens = self.usage.input_tokens.saturating_add(usage.input_tokens);

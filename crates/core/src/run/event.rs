@@ -188,6 +188,8 @@ pub enum Observation {
     Handle(String),
     /// The process that executes the turn and may stay after it.
     Process(Process),
+    /// The walls that hold around the agent, in a few words, or `off`.
+    Sandbox(String),
     /// A complete message of the agent.
     Message {
         /// Its text.

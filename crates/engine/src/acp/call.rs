@@ -8,11 +8,13 @@ use adjourn_core::ErrorCode;
 use super::AcpEngine;
 use super::gateway;
 use super::live::Live;
+use super::terminals::Terminals;
 use crate::environment::Environment;
 use crate::gateway::Badge;
 use crate::program;
-use crate::supervisor::Agent;
-use crate::turn::{Finished, Turn, failed};
+use crate::sandbox::{Sandbox, Workplace, state_folders_of};
+use crate::supervisor::Program;
+use crate::turn::{Finished, Turn, failed, not_started};
 
 impl AcpEngine {
     /// The name or path of the program.
@@ -41,6 +43,15 @@ impl AcpEngine {
         })
     }
 
+    /// The wall around the agent of a turn; none where it is switched off.
+    fn sandbox(&self, turn: &Turn, environment: &Environment) -> Result<Option<Sandbox>, Finished> {
+        let options = self.config.sandbox.as_ref();
+        let work =
+            Workplace { workspace: &turn.workspace, reads: &turn.reads, permission: self.config.permission };
+        let state = state_folders_of(self.program());
+        options.map(|options| options.for_agent(&work, state, environment)).transpose()
+    }
+
     /// Starts the agent, or says why it cannot be.
     pub(super) async fn start(&self, turn: &Turn, badge: Option<&Badge>) -> Result<Live, Finished> {
         let mut environment = self.environment();
@@ -61,14 +72,15 @@ impl AcpEngine {
             let masked = masker.and(badge.token());
             masker = masked.map_err(|error| failed(ErrorCode::Internal, error.to_string()))?;
         }
-        let mut agent = Agent::new(program, &turn.workspace);
+        let mut agent = Program::new(program, &turn.workspace);
         agent.args = self.config.command.iter().skip(1).map(OsString::from).collect();
+        agent.sandbox = self.sandbox(turn, &environment)?;
         agent.env = environment.into_variables();
-        let supervised = self.supervisor.start(agent).await;
-        let supervised = supervised
-            .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
+        let terminals =
+            Terminals::new(&self.config, &turn.workspace, &self.supervisor, agent.sandbox.clone());
+        let supervised = self.supervisor.start(agent).await.map_err(not_started)?;
         let turn = &Turn { masker, ..turn.clone() };
-        let live = Live::connect(self.name(), supervised, turn, &self.config, &self.supervisor).await;
+        let live = Live::connect(self.name(), supervised, turn, &self.config, terminals).await;
         live.map_err(|error| {
             failed(
                 ErrorCode::Internal,

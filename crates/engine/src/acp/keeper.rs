@@ -11,6 +11,7 @@ use crate::supervisor::{Exit, Supervised};
 #[derive(Debug)]
 pub(super) struct Kept {
     process: Process,
+    walls: String,
     end: CancellationToken,
     gone: CancellationToken,
     exit: OnceLock<Exit>,
@@ -21,6 +22,7 @@ impl Kept {
     pub(super) fn keep(mut supervised: Supervised) -> std::sync::Arc<Self> {
         let kept = std::sync::Arc::new(Self {
             process: supervised.process(),
+            walls: supervised.walls().to_owned(),
             end: CancellationToken::new(),
             gone: CancellationToken::new(),
             exit: OnceLock::new(),
@@ -43,6 +45,11 @@ impl Kept {
 
     pub(super) fn process(&self) -> Process {
         self.process
+    }
+
+    /// The walls around it.
+    pub(super) fn walls(&self) -> &str {
+        &self.walls
     }
 
     pub(super) fn is_there(&self) -> bool {

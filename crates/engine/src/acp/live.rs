@@ -24,7 +24,7 @@ use super::permission::cancelled;
 use super::terminals::Terminals;
 use super::wire::{Ends, Update, Wire};
 use crate::gateway::{Badge, Seat};
-use crate::supervisor::{Supervised, Supervisor};
+use crate::supervisor::Supervised;
 use crate::turn::Turn;
 
 /// How long an agent may take to end its turn once it was told to. Ending its process may take 4 s more, and a canceled
@@ -72,12 +72,12 @@ impl Live {
         mut supervised: Supervised,
         turn: &Turn,
         config: &AcpConfig,
-        supervisor: &Supervisor,
+        terminals: Terminals,
     ) -> io::Result<Self> {
         let (wire, Ends { channel, updates }) = Wire::open(&mut supervised, turn).await?;
         let kept = Kept::keep(supervised);
         let files = Arc::new(Files::new(config, &turn.workspace));
-        let terminals = Arc::new(Terminals::new(config, &turn.workspace, supervisor));
+        let terminals = Arc::new(terminals);
         let (asks, requests) = mpsc::unbounded_channel();
         let (connected, connection) = oneshot::channel();
         let protocol = async move {

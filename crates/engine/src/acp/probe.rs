@@ -39,6 +39,7 @@ impl Workplace {
             prompt: String::new(),
             handle: None,
             workspace: self.0.clone(),
+            reads: Vec::new(),
             logs: self.0.join("logs"),
             masker: Masker::EMPTY,
             profile: Profile::Resumable,

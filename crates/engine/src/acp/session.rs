@@ -74,6 +74,7 @@ impl Live {
         seen: &mpsc::Sender<Seen>,
     ) -> Result<(), Finished> {
         show(seen, Seen::Fact(Observation::Process(self.process()))).await;
+        show(seen, Seen::Fact(Observation::Sandbox(self.kept().walls().to_owned()))).await;
         let opened = self.open_session(turn, config).await;
         match opened {
             Ok(Some(handle)) => {

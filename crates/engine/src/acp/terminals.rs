@@ -21,7 +21,8 @@ use super::{AcpConfig, Serves};
 use crate::environment::Environment;
 use crate::exec::CHUNK_BYTES;
 use crate::program;
-use crate::supervisor::{self, Exit, Supervisor};
+use crate::sandbox::Sandbox;
+use crate::supervisor::{Exit, Program, Supervisor};
 
 /// Commands that an agent may have running, or not released, at once.
 const TERMINALS_MAX: usize = 16;
@@ -40,6 +41,8 @@ struct Workplace {
     folder: PathBuf,
     environment: Environment,
     supervisor: Supervisor,
+    /// The wall around the agent itself.
+    sandbox: Option<Sandbox>,
 }
 
 /// A command, running or not.
@@ -78,11 +81,17 @@ impl Drop for Terminal {
 }
 
 impl Terminals {
-    pub(super) fn new(config: &AcpConfig, workspace: &Path, supervisor: &Supervisor) -> Self {
+    pub(super) fn new(
+        config: &AcpConfig,
+        workspace: &Path,
+        supervisor: &Supervisor,
+        sandbox: Option<Sandbox>,
+    ) -> Self {
         let workplace = config.serves.contains(&Serves::Terminal).then(|| Workplace {
             folder: workspace.to_owned(),
             environment: Environment::new(std::env::vars_os(), &config.pass_env, &config.env),
             supervisor: supervisor.clone(),
+            sandbox,
         });
         Self { workplace, open: Mutex::default() }
     }
@@ -149,7 +158,7 @@ impl Terminals {
 }
 
 impl Workplace {
-    fn command(&self, request: &CreateTerminalRequest) -> Result<supervisor::Agent, Error> {
+    fn command(&self, request: &CreateTerminalRequest) -> Result<Program, Error> {
         let folder = match &request.cwd {
             None => self.folder.clone(),
             Some(folder) => {
@@ -166,7 +175,8 @@ impl Workplace {
         }
         let program = program::locate(&request.command, environment.get("PATH"))
             .ok_or_else(|| invalid(format!("there is no program `{}`", request.command)))?;
-        let mut command = supervisor::Agent::new(program, folder);
+        let mut command = Program::new(program, folder);
+        command.sandbox = self.sandbox.clone();
         command.args = request.args.iter().map(Into::into).collect();
         command.env = environment.into_variables();
         Ok(command)

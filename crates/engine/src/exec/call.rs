@@ -8,7 +8,8 @@ use super::guest::Guest;
 use super::profile::{Arg, Profile};
 use crate::environment::Environment;
 use crate::program;
-use crate::turn::Turn;
+use crate::sandbox::{Sandbox, Workplace};
+use crate::turn::{Finished, Turn};
 
 impl ExecEngine {
     pub(super) fn profile(&self) -> &'static Profile {
@@ -45,6 +46,21 @@ impl ExecEngine {
                 self.profile().install
             )
         })
+    }
+
+    /// The wall around the agent of a turn; none where it is switched off.
+    pub(super) fn sandbox(
+        &self,
+        turn: &Turn,
+        guest: Option<&Guest>,
+        environment: &Environment,
+    ) -> Result<Option<Sandbox>, Finished> {
+        let mut reads = turn.reads.clone();
+        reads.extend(guest.and_then(Guest::folder));
+        let options = self.config.sandbox.as_ref();
+        let work =
+            Workplace { workspace: &turn.workspace, reads: &reads, permission: self.config.permission };
+        options.map(|options| options.for_agent(&work, self.profile().state, environment)).transpose()
     }
 
     pub(super) fn args(&self, turn: &Turn, guest: Option<&Guest>) -> Vec<OsString> {

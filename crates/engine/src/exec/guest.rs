@@ -14,6 +14,9 @@ use crate::gateway::{Badge, Offered, Seat};
 use crate::secrets::Secret;
 use crate::turn::Turn;
 
+/// The folder of these files, next to the logs of the run.
+const FOLDER: &str = "gateway";
+
 /// The permissions of a folder by which somebody besides its owner can put files there.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
@@ -105,6 +108,11 @@ impl Guest {
         self.badge.token()
     }
 
+    /// The folder of the files that the agent is told of.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        (!self.files.names.is_empty()).then(|| self.files.folder.clone())
+    }
+
     pub(super) fn args(&self) -> impl Iterator<Item = OsString> {
         self.access.args.iter().map(|arg| self.files.fill(arg, self.badge.url()).into())
     }
@@ -127,9 +135,10 @@ struct Files {
 
 impl Files {
     fn write(texts: &'static [(&'static str, &'static str)], folder: &Path, url: &str) -> io::Result<Self> {
-        let mut files = Self { folder: folder.to_owned(), names: Vec::new() };
+        let folder = folder.join(FOLDER);
+        let mut files = Self { folder, names: Vec::new() };
         for (name, text) in texts {
-            std::fs::create_dir_all(folder)?;
+            std::fs::create_dir_all(&files.folder)?;
             // Whatever is there was left by a turn that was cut off, perhaps with other permissions.
             let _ = std::fs::remove_file(files.path(name));
             let mut file = std::fs::OpenOptions::new()
@@ -144,7 +153,7 @@ impl Files {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("gateway-{name}"))
+        self.folder.join(name)
     }
 
     /// `text` with everything in it that only now is known.

@@ -6,7 +6,8 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
 use super::ExecEngine;
-use crate::supervisor::{Agent, Exit, Supervised};
+use crate::sandbox::Workplace;
+use crate::supervisor::{Exit, Program, Supervised};
 use crate::turn::{Probe, ProfileFound};
 
 /// How long it may take. The slowest agent took 11 s for its first start on a machine, which unpacks things.
@@ -28,7 +29,15 @@ impl ExecEngine {
         let Some(args) = self.profile().version else {
             return Probe::Ready { version: UNKNOWN.to_owned(), profile: resumable() };
         };
-        let mut agent = Agent::new(program, std::env::temp_dir());
+        let folder = std::env::temp_dir();
+        let mut agent = Program::new(program, &folder);
+        if let Some(options) = &self.config.sandbox {
+            let work = Workplace { workspace: &folder, reads: &[], permission: self.config.permission };
+            match options.for_agent(&work, self.profile().state, &environment) {
+                Ok(sandbox) => agent.sandbox = Some(sandbox),
+                Err(_) => return Probe::Unusable { problem: "its state folders cannot be made".to_owned() },
+            }
+        }
         agent.args = args.iter().map(Into::into).collect();
         agent.env = environment.into_variables();
         let asked = match self.supervisor.start(agent).await {

@@ -4,6 +4,8 @@
 
 use adjourn_core::{ErrorCode, named};
 
+use crate::sandbox::StateFolder;
+
 named! {
     /// What an agent may do without asking.
     pub enum Permission {
@@ -39,6 +41,8 @@ pub(crate) struct Profile {
     pub(crate) read_only: Grant,
     pub(crate) workspace: Grant,
     pub(crate) full: Grant,
+    /// Where it keeps its login, settings and conversations.
+    pub(crate) state: &'static [StateFolder],
     /// How it is told of the gateway, where there is something to call.
     pub(crate) gateway: Access,
     /// How its output is read.

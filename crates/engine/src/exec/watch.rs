@@ -14,7 +14,7 @@ use super::profile::Output;
 use super::used::Used;
 use crate::log::Log;
 use crate::secrets::MaskStream;
-use crate::supervisor::{Exit, Supervised};
+use crate::supervisor::{self, Exit, Supervised};
 use crate::tail::Tail;
 use crate::turn::{Seen, Turn, show};
 
@@ -65,6 +65,7 @@ pub(crate) async fn watch(
         mut interpreter,
     } = unread;
     show(seen, Seen::Fact(Observation::Process(supervised.process()))).await;
+    let walls = Seen::Fact(Observation::Sandbox(supervised.walls().to_owned()));
     let (stdin, stdout, stderr) =
         (supervised.stdin.take(), supervised.stdout.take(), supervised.stderr.take());
     let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
@@ -75,15 +76,35 @@ pub(crate) async fn watch(
     let over = CancellationToken::new();
     let stdout = Tap { pipe: stdout, log: stdout_log, masking: stdout_masking, budget: &budget, over: &over };
     let stderr = Tap { pipe: stderr, log: stderr_log, masking: stderr_masking, budget: &budget, over: &over };
+    let silent = CancellationToken::new();
     let ended = async {
-        let exit = supervised.wait().await?;
+        let supervisor = supervised.process();
+        let exit = tokio::select! {
+            exit = supervised.wait() => Some(exit?),
+            // Nobody has the agent's pipes any more, and its supervisor cannot say what became of it.
+            () = async { silent.cancelled().await; supervisor::stopped(supervisor).await } => None,
+        };
+        let exit = match exit {
+            Some(exit) => exit,
+            None => supervised.end().await?,
+        };
         over.cancel();
         Ok(exit)
     };
+    let told = async {
+        show(seen, walls).await;
+        Ok(())
+    };
     let given = give(stdin, prompt, &over);
-    let events = stdout.read_events(&mut interpreter, seen);
-    let complaints = stderr.read_complaints(&mut tail);
-    let (exit, (), (), ()) = tokio::try_join!(ended, given, events, complaints)?;
+    let said = async {
+        let events = stdout.read_events(&mut interpreter, seen);
+        let complaints = stderr.read_complaints(&mut tail);
+        let said = tokio::try_join!(events, complaints)?;
+        silent.cancel();
+        Ok(said)
+    };
+    // What the agent says is kept while nobody takes what is shown.
+    let ((), exit, (), _) = tokio::try_join!(told, ended, given, said)?;
     let (rest, report) = interpreter.finish();
     Ok(Read { exit, rest, report, complaints: tail.text() })
 }

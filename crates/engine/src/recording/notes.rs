@@ -49,6 +49,7 @@ impl NotingToolbox {
                 Observation::Step(_)
                 | Observation::Handle(_)
                 | Observation::Process(_)
+                | Observation::Sandbox(_)
                 | Observation::ToolCall { .. }
                 | Observation::CommandExecution { .. } => {}
             }

@@ -70,7 +70,10 @@ impl<'a> Renaming<'a> {
                 *detail = self.json(detail);
             }
             Observation::Step(step) => *step = self.json(step),
-            Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) => {}
+            Observation::Handle(_)
+            | Observation::Process(_)
+            | Observation::Sandbox(_)
+            | Observation::Usage(_) => {}
         }
         fact
     }

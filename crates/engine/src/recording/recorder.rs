@@ -134,9 +134,9 @@ fn locked(tape: &Mutex<Tape>) -> MutexGuard<'_, Tape> {
     tape.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A process means nothing to whoever plays the recording.
+/// A process and its walls mean nothing to whoever plays the recording.
 fn is_worth_recording(seen: &Seen) -> bool {
-    !matches!(seen, Seen::Fact(Observation::Process(_)))
+    !matches!(seen, Seen::Fact(Observation::Process(_) | Observation::Sandbox(_)))
 }
 
 impl Tape {

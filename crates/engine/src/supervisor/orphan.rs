@@ -14,7 +14,8 @@ const KILLED_MAX: Duration = Duration::from_secs(5);
 /// How often it is looked whether they are gone.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Ends the supervisor of a turn that was cut off, and with it all that is left of the turn.
+/// Waits for the supervisor of a turn that was cut off to end, and with it all that is left of the turn; kills what does not
+/// end. It noticed by itself that Adjourn was gone.
 ///
 /// True when it is gone, also when it already was: a process with the same number that started at another time is a
 /// stranger, and left alone. False when it could not be ended in time; nothing else may then use its conversation.
@@ -25,8 +26,17 @@ pub async fn end_orphan(orphan: Process) -> bool {
     if !process::CAN_BE_TOLD_APART {
         return !process::is_taken(orphan.pid);
     }
-    process::signal(orphan, Signal::TERM);
     gone_within(END_MAX, orphan).await || kill_tree(orphan).await
+}
+
+/// How often it is looked whether a supervisor was stopped.
+const LOOK_FOR_STOPPED: Duration = Duration::from_secs(1);
+
+/// Waits until a supervisor is stopped, as a program without a sandbox can do to it: it then notices nothing any more.
+pub(crate) async fn stopped(supervisor: Process) {
+    while !process::is_stopped(supervisor) {
+        sleep(LOOK_FOR_STOPPED).await;
+    }
 }
 
 /// Kills everything below `root`, then `root`; true when all is gone.

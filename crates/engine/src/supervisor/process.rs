@@ -12,6 +12,8 @@ pub(super) struct Stat {
     pub(super) session: u32,
     /// It has ended, and only waits for its parent to ask how.
     pub(super) ended: bool,
+    /// A signal stopped it.
+    pub(super) stopped: bool,
 }
 
 /// Whether the system says when a process started.
@@ -33,13 +35,24 @@ pub(super) fn lives(process: Process) -> bool {
     living(process.pid) == Some(process)
 }
 
+/// Whether this very process is stopped.
+pub(super) fn is_stopped(process: Process) -> bool {
+    stat(process.pid).is_some_and(|stat| stat.process == process && stat.stopped)
+}
+
 /// All living processes below `root`, without it.
 pub(super) fn descendants(root: u32) -> Vec<Process> {
+    descendants_except(root, |_| false)
+}
+
+/// All living processes below `root`, without it, without those that `is_kept` names, and without what is below these.
+pub(super) fn descendants_except(root: u32, is_kept: impl Fn(u32) -> bool) -> Vec<Process> {
     let all = all();
     let mut found = Vec::new();
     let mut open = vec![root];
     while let Some(parent) = open.pop() {
-        for child in all.iter().filter(|stat| stat.parent == parent) {
+        let children = all.iter().filter(|stat| stat.parent == parent);
+        for child in children.filter(|stat| !is_kept(stat.process.pid)) {
             open.push(child.process.pid);
             if !child.ended {
                 found.push(child.process);
@@ -127,6 +140,7 @@ fn parse(line: &str) -> Option<Stat> {
         parent: field(4)?.parse().ok()?,
         session: field(6)?.parse().ok()?,
         ended: matches!(field(3)?, "Z" | "X"),
+        stopped: matches!(field(3)?, "T" | "t"),
     })
 }
 
@@ -140,7 +154,13 @@ mod tests {
     fn a_process_may_have_any_name() {
         let rest = "17 42 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2 3";
         let expected = |ended| {
-            Some(Stat { process: Process { pid: 42, started: 987_654 }, parent: 17, session: 9, ended })
+            Some(Stat {
+                process: Process { pid: 42, started: 987_654 },
+                parent: 17,
+                session: 9,
+                ended,
+                stopped: false,
+            })
         };
         assert_eq!(parse(&format!("42 (sh) S {rest}")), expected(false));
         assert_eq!(parse(&format!("42 (a) Z 1 (b) S {rest}")), expected(false));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::policy::Policy;
+use crate::sandbox::SandboxOptions;
 use crate::secrets::Secret;
 
 /// How long a call may take when nobody says otherwise: what most MCP clients allow.
@@ -30,6 +31,8 @@ pub enum Place {
         command: Vec<String>,
         /// The folder it works in.
         folder: PathBuf,
+        /// The wall around it; none where a person switched it off.
+        sandbox: Option<SandboxOptions>,
         /// Added to the allow-listed environment.
         env: BTreeMap<String, Secret>,
         /// Variables that are let through to it.
@@ -53,6 +56,7 @@ impl ServerOptions {
         Self::new(Place::Command {
             command: command.into_iter().map(Into::into).collect(),
             folder: folder.into(),
+            sandbox: Some(SandboxOptions::default()),
             env: BTreeMap::new(),
             pass_env: Vec::new(),
         })

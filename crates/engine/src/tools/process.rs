@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::options::Place;
 use crate::environment::Environment;
 use crate::program;
-use crate::supervisor::{Agent, Supervised, Supervisor};
+use crate::supervisor::{Program, Supervised, Supervisor};
 use crate::tail::Tail;
 
 /// What is read of a server's complaints at once.
@@ -46,9 +46,8 @@ impl Process {
         supervisor: &Supervisor,
         tasks: &TaskTracker,
     ) -> Result<(Self, Pipes), String> {
-        let agent = agent(place)?;
-        let mut supervised =
-            supervisor.start(agent).await.map_err(|error| format!("cannot start a supervisor: {error}"))?;
+        let program = program(place)?;
+        let mut supervised = supervisor.start(program).await.map_err(|error| error.to_string())?;
         let pipes = (supervised.stdin.take(), supervised.stdout.take(), supervised.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err("it was started without pipes".to_owned());
@@ -91,18 +90,19 @@ impl Drop for Process {
     }
 }
 
-fn agent(place: &Place) -> Result<Agent, String> {
-    let Place::Command { command, folder, env, pass_env } = place else {
+fn program(place: &Place) -> Result<Program, String> {
+    let Place::Command { command, folder, env, pass_env, sandbox } = place else {
         return Err("it has no command".to_owned());
     };
     let (name, args) = command.split_first().ok_or("its command is empty")?;
     let own = env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
     let environment = Environment::new(std::env::vars_os(), pass_env, &own);
-    let program = program::locate(name, environment.get("PATH"))
+    let file = program::locate(name, environment.get("PATH"))
         .ok_or_else(|| format!("`{name}` is not installed, or not in PATH"))?;
-    let mut agent = Agent::new(program, folder);
-    (agent.args, agent.env) = (args.iter().map(Into::into).collect(), environment.into_variables());
-    Ok(agent)
+    let mut program = Program::new(file, folder);
+    (program.args, program.env) = (args.iter().map(Into::into).collect(), environment.into_variables());
+    program.sandbox = sandbox.as_ref().map(|options| options.for_tool_server(folder));
+    Ok(program)
 }
 
 /// Stays with the process until it is gone.

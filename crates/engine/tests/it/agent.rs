@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use adjourn_engine::supervisor::{Agent, Supervisor};
+use adjourn_engine::supervisor::{Program, Supervisor};
 
 /// How long a test waits for what has to happen. Much longer than it takes: it is only reached by a failure.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
@@ -15,7 +15,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 const MARK: &str = "ADJOURN_TEST_MARK";
 
 pub(crate) fn supervisor() -> Supervisor {
-    Supervisor { command: vec![env!("CARGO_BIN_EXE_adjourn-supervise").into()] }
+    Supervisor::new(vec![env!("CARGO_BIN_EXE_adjourn-supervise").into()])
 }
 
 /// A folder with an agent in it, whose processes can be told from all others.
@@ -52,8 +52,8 @@ impl Stage {
     }
 
     /// The script, ready to be started.
-    pub(crate) fn agent(&self, interpreter: &str, text: &str) -> Agent {
-        let mut agent = Agent::new(self.script(interpreter, text), self.path());
+    pub(crate) fn agent(&self, interpreter: &str, text: &str) -> Program {
+        let mut agent = Program::new(self.script(interpreter, text), self.path());
         let (mark, value) = self.mark();
         let path = std::env::var_os("PATH").unwrap();
         agent.env = vec![("PATH".into(), path), (mark.into(), value.into())];

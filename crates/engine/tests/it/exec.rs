@@ -1,5 +1,6 @@
 //! The exec engine and agents that behave, and that do not.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adjourn_core::{ErrorCode, Observation, RunId};
@@ -31,7 +32,9 @@ async fn the_prompt_goes_in_and_the_answer_comes_out() {
     let folder = stage.path().file_name().unwrap().to_str().unwrap();
     assert_eq!(finished, completed(&format!("you said hello\nin {folder}")));
     assert!(matches!(seen[0], Seen::Fact(Observation::Process(_))), "{seen:?}");
-    assert_eq!(seen[1], Seen::Delta("you said hello\n".to_owned()));
+    let walls = "namespaces, Landlock, seccomp";
+    assert_eq!(seen[1], Seen::Fact(Observation::Sandbox(walls.to_owned())));
+    assert_eq!(seen[2], Seen::Delta("you said hello\n".to_owned()));
     assert_eq!(std::fs::read_to_string(stage.path().join("logs/attempt-1.stderr")).unwrap(), "aside\n");
     assert_eq!(stage.processes(), [0; 0]);
 }
@@ -70,6 +73,7 @@ time.sleep(1000)
 "#;
     let mut going = Going::start(engine(&stage, Preset::Codex, "python3", script), turn(&stage, "do it"));
     assert!(matches!(going.next().await, Some(Seen::Fact(Observation::Process(_)))));
+    assert!(matches!(going.next().await, Some(Seen::Fact(Observation::Sandbox(_)))));
     assert_eq!(going.next().await, Some(Seen::Fact(handle("th-1"))));
     going.stop.cancel();
     assert_eq!(going.finish().await, Finished::Stopped);
@@ -260,10 +264,24 @@ async fn a_process_that_escapes_with_the_end_of_its_supervisor_does_not_hold_up_
     let stage = Stage::new();
     let script = "setsid sh -c 'echo escaped >>ready; exec sleep 1000' & \
                   while ! test -s ready; do :; done; kill -KILL $PPID; sleep 1000";
+    let config = ExecConfig { sandbox: None, ..config(&stage, Preset::Command, "sh", script) };
+    let engine = Arc::new(ExecEngine::new(config, supervisor(), Gateway::new()));
     let prompt = "x".repeat(1 << 20);
-    let (code, message) = failure(run(&stage, "sh", script, &prompt).await.1);
+    let (code, message) = failure(Going::start(engine, turn(&stage, &prompt)).until_it_ends().await.1);
     assert_eq!(code, ErrorCode::EngineExitNonzero);
     assert_eq!(message, "the process that supervised the command was killed, so the turn was cut off");
+}
+
+#[tokio::test]
+async fn xx_31_an_agent_that_stops_its_supervisor_and_ends_does_not_hold_up_the_turn() {
+    let stage = Stage::new();
+    let script = "kill -STOP $PPID; echo done";
+    let config = ExecConfig { sandbox: None, ..config(&stage, Preset::Command, "sh", script) };
+    let engine = Arc::new(ExecEngine::new(config, supervisor(), Gateway::new()));
+    let (code, message) = failure(Going::start(engine, turn(&stage, "")).until_it_ends().await.1);
+    assert_eq!(code, ErrorCode::EngineExitNonzero);
+    assert_eq!(message, "the process that supervised the command was killed, so the turn was cut off");
+    assert_eq!(stage.processes(), [0; 0]);
 }
 
 #[test]

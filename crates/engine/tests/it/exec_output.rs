@@ -121,5 +121,5 @@ async fn nothing_is_lost_on_a_reader_that_is_slower_than_the_agent() {
     let (seen, finished) = going.until_it_ends().await;
     let numbers: Vec<_> = (1..=1000).map(|number| number.to_string()).collect();
     assert_eq!(finished, completed(&numbers.join("\n")));
-    assert_eq!(seen.len(), 1003, "the process, each line, the message and the handle");
+    assert_eq!(seen.len(), 1004, "the process, its walls, each line, the message and the handle");
 }

@@ -13,6 +13,7 @@ mod real_agents;
 mod reasoning;
 mod replay;
 mod samples;
+mod sandbox;
 mod supervisor;
 mod tools;
 mod turns;

@@ -20,6 +20,7 @@ fn brief(observation: &Observation) -> String {
     match observation {
         Observation::Handle(handle) => format!("handle {handle}"),
         Observation::Process(_) => "process".to_owned(),
+        Observation::Sandbox(walls) => format!("sandbox {walls}"),
         Observation::Step(step) => format!("step {step}"),
         Observation::Message { text, .. } => format!("message {text}"),
         Observation::Reasoning { text, .. } => format!("reasoning {text}"),
@@ -37,9 +38,11 @@ fn raw(observation: &Observation) -> Option<RawRef> {
         | Observation::Reasoning { raw, .. }
         | Observation::ToolCall { raw, .. }
         | Observation::CommandExecution { raw, .. } => *raw,
-        Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) | Observation::Step(_) => {
-            None
-        }
+        Observation::Handle(_)
+        | Observation::Process(_)
+        | Observation::Sandbox(_)
+        | Observation::Usage(_)
+        | Observation::Step(_) => None,
     }
 }
 

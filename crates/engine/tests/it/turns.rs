@@ -66,6 +66,7 @@ pub(crate) fn turn(stage: &Stage, prompt: &str) -> Turn {
         prompt: prompt.to_owned(),
         handle: None,
         workspace: stage.path().to_owned(),
+        reads: Vec::new(),
         logs: stage.path().join("logs"),
         masker: Masker::EMPTY,
         profile: Profile::Resumable,
@@ -101,10 +102,10 @@ pub(crate) async fn run(
         .await
 }
 
-/// The facts without the process, whose number is new every time.
+/// The facts without the process, whose number is new every time, and its walls.
 pub(crate) fn facts(seen: &[Seen]) -> Vec<Observation> {
     let facts = seen.iter().filter_map(|seen| match seen {
-        Seen::Fact(Observation::Process(_)) | Seen::Delta(_) => None,
+        Seen::Fact(Observation::Process(_) | Observation::Sandbox(_)) | Seen::Delta(_) => None,
         Seen::Fact(fact) => Some(fact.clone()),
     });
     facts.collect()

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1).peekable();
     // The agents are started under this very program.
     if args.peek().is_some_and(|arg| arg == supervisor::SUBCOMMAND) {
-        return supervisor::main(args.skip(1));
+        return supervisor::main();
     }
     match record_all(args.map(|arg| arg.to_string_lossy().into_owned()).collect()) {
         Ok(()) => ExitCode::SUCCESS,

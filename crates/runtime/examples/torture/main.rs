@@ -18,7 +18,7 @@ use kill::Options;
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1).peekable();
     match arguments.peek().and_then(|first| first.to_str()) {
-        Some(supervisor::SUBCOMMAND) => supervisor::main(arguments.skip(1)),
+        Some(supervisor::SUBCOMMAND) => supervisor::main(),
         Some(worker::SUBCOMMAND) => {
             let rest: Vec<_> =
                 arguments.skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();

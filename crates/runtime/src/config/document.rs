@@ -56,6 +56,14 @@ impl<'a> Document<'a> {
         self.file.parent().unwrap_or(Path::new("")).join(path)
     }
 
+    /// A path of the file, where `~/` is the user's home folder.
+    pub(super) fn path_or_home(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix("~/"), self.variables.get("HOME")) {
+            (Some(below), Some(home)) => Path::new(home).join(below),
+            (Some(_) | None, _) => self.path(path),
+        }
+    }
+
     pub(super) fn place(&self, at: usize) -> Place {
         let before = &self.text[..self.text.floor_char_boundary(at)];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

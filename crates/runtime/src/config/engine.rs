@@ -8,6 +8,7 @@ use adjourn_engine::{Pace, Pattern, Permission, PermissionAnswer, PermissionRule
 
 use super::model::{self, Model};
 use super::reader::Reader;
+use super::sandbox::{self, SandboxConfig};
 use super::value::{command, environment};
 use adjourn_engine::secrets::Secret;
 
@@ -48,6 +49,8 @@ pub struct EngineConfig {
     pub env: BTreeMap<String, Secret>,
     /// Variables that are let through to the agent.
     pub pass_env: Vec<String>,
+    /// The wall around its agents.
+    pub sandbox: SandboxConfig,
 }
 
 /// What an engine is, with what only such an engine has.
@@ -85,7 +88,8 @@ pub enum How {
 impl EngineConfig {
     fn new(how: How) -> Self {
         let (profile, permission) = (None, Permission::Workspace);
-        Self { how, profile, permission, env: BTreeMap::new(), pass_env: Vec::new() }
+        let sandbox = SandboxConfig::default();
+        Self { how, profile, permission, env: BTreeMap::new(), pass_env: Vec::new(), sandbox }
     }
 
     /// The engine of this name that needs no configuration: the agents that have a preset, and `replay`, which plays
@@ -120,6 +124,9 @@ const OF_KINDS: &[(&str, &[EngineKind])] = &[
     ("permission", &[EngineKind::Acp, EngineKind::Exec]),
     ("env", &[EngineKind::Acp, EngineKind::Exec]),
     ("pass_env", &[EngineKind::Acp, EngineKind::Exec]),
+    ("sandbox", &[EngineKind::Acp, EngineKind::Exec]),
+    ("sandbox_write", &[EngineKind::Acp, EngineKind::Exec]),
+    ("sandbox_allow", &[EngineKind::Acp, EngineKind::Exec]),
     ("preset", &[EngineKind::Exec]),
     ("api", &[EngineKind::Reasoning]),
     ("base_url", &[EngineKind::Reasoning]),
@@ -155,6 +162,7 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<EngineConfig> {
             engine.permission = reader.named("permission").map_or(engine.permission, |found| found.value);
             engine.env = environment(reader, "env");
             engine.pass_env = reader.strings("pass_env").map_or_else(Vec::new, |found| found.value);
+            engine.sandbox = sandbox::read(reader);
         }
         EngineKind::Reasoning | EngineKind::Replay => {}
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use adjourn_core::{KeyScope, NoticeKind, Profile};
 use proptest::prelude::{prop_assert, proptest};
 
+use super::SandboxConfig;
 use super::{
     Api, Config, ConfigError, EngineConfig, EngineKind, How, Model, Pace, Pattern, Permission, Place, Preset,
     ServerConfig, Slots, ToolConfig, ToolServer, Webhooks, WriteRate,
@@ -105,6 +106,7 @@ fn engine(how: How) -> EngineConfig {
         permission: Permission::Workspace,
         env: BTreeMap::new(),
         pass_env: Vec::new(),
+        sandbox: SandboxConfig::default(),
     }
 }
 
@@ -123,6 +125,7 @@ fn the_whole_file_is_read() {
         prices: None,
     };
     let expected = Config {
+        file: Some("/etc/adjourn.toml".into()),
         skills: vec!["/etc/./skills".into(), "/opt/skills".into()],
         roles: vec!["/etc/./roles".into()],
         slots: Slots { total: 8, queue_max: 0, engine: [("claude".into(), 2), ("gemini".into(), 1)].into() },
@@ -184,6 +187,7 @@ fn the_whole_file_is_read() {
                         command: strings(["mcp-mail"]),
                         env: BTreeMap::new(),
                         pass_env: Vec::new(),
+                        sandbox: SandboxConfig::default(),
                     },
                     irreversible: Some(vec![Pattern::new("send_*")]),
                     approve: vec![Pattern::new("send_*")],
@@ -211,7 +215,8 @@ fn the_whole_file_is_read() {
         warnings: Vec::new(),
     };
     assert_eq!(parse(WHOLE, &[]).unwrap(), expected);
-    assert_eq!(parse("", &[]).unwrap(), Config::default());
+    let empty = Config { file: Some("/etc/adjourn.toml".into()), ..Config::default() };
+    assert_eq!(parse("", &[]).unwrap(), empty);
 }
 
 #[test]
@@ -424,8 +429,9 @@ fn a_key_is_looked_up_when_it_is_used() {
 fn the_file_is_beside_the_data_directory_unless_named() {
     let folder = tempfile::tempdir().unwrap();
     let (data, none) = (folder.path().join(".adjourn"), BTreeMap::new());
-    assert_eq!(Config::load_with(None, &data, &none).unwrap(), Config::default());
     let file = folder.path().join("adjourn.toml");
+    let empty = Config { file: Some(file.clone()), ..Config::default() };
+    assert_eq!(Config::load_with(None, &data, &none).unwrap(), empty);
     std::fs::write(&file, "skills = [\"s\"]").unwrap();
     assert_eq!(Config::load_with(None, &data, &none).unwrap().skills, [folder.path().join("s")]);
     assert_eq!(

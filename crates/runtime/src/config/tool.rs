@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use adjourn_core::KeyScope;
 
 use super::reader::Reader;
+use super::sandbox::{self, SandboxConfig};
 use super::value::{command, environment, url};
 use adjourn_engine::Pattern;
 use adjourn_engine::secrets::Secret;
@@ -41,6 +42,8 @@ pub enum ToolServer {
         env: BTreeMap<String, Secret>,
         /// Variables that are let through to it.
         pass_env: Vec<String>,
+        /// The wall around it.
+        sandbox: SandboxConfig,
     },
     /// It is there, over streamable HTTP.
     Url(String),
@@ -54,6 +57,7 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<ToolConfig> {
     let both = reader.has("command") && reader.has("url");
     let env = environment(reader, "env");
     let pass_env = reader.strings("pass_env").map_or_else(Vec::new, |found| found.value);
+    let sandbox = sandbox::read(reader);
     let patterns = |key| {
         let found = reader.strings(key)?;
         Some(found.value.into_iter().map(Pattern::new).collect())
@@ -69,10 +73,13 @@ pub(super) fn read(reader: &Reader<'_>) -> Option<ToolConfig> {
             reader.error_here("has both `command` and `url`: a server is either started or already there");
             None
         }
-        (Some(command), _) => Some(ToolServer::Command { command, env, pass_env }),
+        (Some(command), _) => Some(ToolServer::Command { command, env, pass_env, sandbox }),
         (None, Some(url)) => {
             for key in ["env", "pass_env"] {
                 reader.refuse(key, "only a server that is started by `command` has an environment");
+            }
+            for key in sandbox::KEYS {
+                reader.refuse(key, "only a server that is started by `command` has a sandbox");
             }
             Some(ToolServer::Url(url))
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use adjourn_core::{Event, Observation, Profile, Record, Run, RunStatus};
 use adjourn_engine::Probe;
-use adjourn_runtime::config::{EngineConfig, How, Permission};
+use adjourn_runtime::config::{EngineConfig, How, Permission, SandboxConfig};
 use adjourn_store::After;
 use adjourn_testkit::agents::{self, ACP, Acp};
 use adjourn_testkit::model::{ModelServer, Outcome, Reply, Script};
@@ -30,6 +30,7 @@ pub(crate) fn engine(program: &Path, acp: &Acp, profile: Profile) -> EngineConfi
         permission: Permission::Workspace,
         env: BTreeMap::new(),
         pass_env: Vec::new(),
+        sandbox: SandboxConfig::default(),
     }
 }
 

@@ -24,6 +24,12 @@ fn three_kills_lose_nothing() {
 }
 
 #[test]
+fn runs_of_a_trivial_agent_are_measured_with_the_sandbox_and_without() {
+    let out = run("bench_agents", &["--runs", "3"]);
+    assert!(out.contains("run, sandbox on") && out.contains("run, sandbox off"), "{out}");
+}
+
+#[test]
 fn a_reply_is_accepted_at_once_after_a_kill() {
     let out = run("bench_waiting", &["--runs", "200"]);
     assert_eq!(out.matches("first reply").count(), 2, "{out}");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use adjourn_core::{Action, By, ContractStatus, KeyScope, Profile, RunStatus};
 use adjourn_runtime::ReplyRequest;
-use adjourn_runtime::config::{EngineConfig, Pattern, ToolConfig, ToolServer};
+use adjourn_runtime::config::{EngineConfig, Pattern, SandboxConfig, ToolConfig, ToolServer};
 use adjourn_testkit::agents;
 use adjourn_testkit::model::{ModelServer, Reply, Script};
 use serde_json::{Value, json};
@@ -19,7 +19,12 @@ use crate::stage::world::{WORLD, call_of, server_program};
 fn world(folder: &Path, approve: &[&str]) -> BTreeMap<String, ToolConfig> {
     let command = [server_program(), folder.to_owned()].map(|part| part.display().to_string());
     let tool = ToolConfig {
-        server: ToolServer::Command { command: command.to_vec(), env: BTreeMap::new(), pass_env: Vec::new() },
+        server: ToolServer::Command {
+            command: command.to_vec(),
+            env: BTreeMap::new(),
+            pass_env: Vec::new(),
+            sandbox: SandboxConfig::default(),
+        },
         irreversible: Some(vec![Pattern::new("count")]),
         approve: approve.iter().map(|pattern| Pattern::new(*pattern)).collect(),
         scope: KeyScope::Run,

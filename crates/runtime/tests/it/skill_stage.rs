@@ -94,7 +94,7 @@ pub(crate) fn supervisor() -> Supervisor {
         }
         program
     });
-    Supervisor { command: vec![program.into()] }
+    Supervisor::new(vec![program.into()])
 }
 
 /// A path of this repository.

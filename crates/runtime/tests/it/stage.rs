@@ -277,7 +277,7 @@ pub(crate) fn request(more: Value) -> RunRequest {
 }
 
 pub(crate) fn supervisor() -> Supervisor {
-    Supervisor { command: vec![env!("CARGO_BIN_EXE_adjourn-runtime-supervise").into()] }
+    Supervisor::new(vec![env!("CARGO_BIN_EXE_adjourn-runtime-supervise").into()])
 }
 
 /// Waits for something to be there that announces itself to nobody: a file, or the end of a process.

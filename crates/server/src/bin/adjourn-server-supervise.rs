@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    adjourn_engine::supervisor::main(std::env::args_os().skip(1))
+    adjourn_engine::supervisor::main()
 }

@@ -112,7 +112,7 @@ impl Stage {
     ) -> Self {
         let config = Config::parse(&folder.path().join("adjourn.toml"), &settings, &BTreeMap::new()).unwrap();
         let data = folder.path().join("data");
-        let supervisor = Supervisor { command: vec![env!("CARGO_BIN_EXE_adjourn-server-supervise").into()] };
+        let supervisor = Supervisor::new(vec![env!("CARGO_BIN_EXE_adjourn-server-supervise").into()]);
         let (service, threads) = Service::open_with(&data, config, supervisor, clock.clone()).unwrap();
         let listeners = Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), tokens, &data).await.unwrap();
         let (address, shutdown) = (listeners.address(), CancellationToken::new());

@@ -71,6 +71,7 @@ pub(super) fn observe(draft: &mut Draft, turn: u32, observations: &[Observation]
             // Agents repeat their handle on every line; one fact is enough.
             Observation::Handle(handle) => draft.run.handle() != Some(handle),
             Observation::Process(process) => draft.run.process != Some(*process),
+            Observation::Sandbox(walls) => draft.run.sandbox() != Some(walls),
             Observation::Message { .. }
             | Observation::Reasoning { .. }
             | Observation::ToolCall { .. }

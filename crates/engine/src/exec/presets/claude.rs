@@ -5,6 +5,7 @@ use adjourn_core::ErrorCode;
 use crate::exec::profile::Arg::{Extra, Gateway, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::{Is, Not, NotTrue, True};
 use crate::exec::profile::{Access, Grant, Output, Profile, Rule, Take, Test, on, on_each};
+use crate::sandbox::state_folders;
 
 pub(super) const PROFILE: Profile = Profile {
     name: "Claude Code",
@@ -41,6 +42,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--permission-mode", "dontAsk", "--tools", "Read,Glob,Grep"]),
     workspace: Grant::args(&["--permission-mode", "acceptEdits"]),
     full: Grant::args(&["--permission-mode", "bypassPermissions"]),
+    state: state_folders::CLAUDE,
     gateway: Access {
         // Strict: by its name alone, a server that the workspace brings along could not be told from ours.
         args: &[

@@ -5,6 +5,7 @@ use adjourn_core::ErrorCode;
 use crate::exec::profile::Arg::{Extra, Gateway, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::Is;
 use crate::exec::profile::{Access, Grant, Output, Profile, Rule, Take, on};
+use crate::sandbox::state_folders;
 
 pub(super) const PROFILE: Profile = Profile {
     name: "Codex",
@@ -41,6 +42,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--sandbox", "read-only"]),
     workspace: Grant::args(&["--sandbox", "workspace-write"]),
     full: Grant::args(&["--sandbox", "danger-full-access"]),
+    state: state_folders::CODEX,
     gateway: Access {
         args: &[
             "-c",

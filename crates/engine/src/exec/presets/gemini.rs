@@ -5,6 +5,7 @@ use adjourn_core::ErrorCode;
 use crate::exec::profile::Arg::{Extra, Gateway, Handle, Is as Arg, Model, Permission};
 use crate::exec::profile::Test::{Is, Not};
 use crate::exec::profile::{Access, Grant, Output, Profile, Rule, Take, on};
+use crate::sandbox::state_folders;
 
 pub(super) const PROFILE: Profile = Profile {
     name: "Gemini CLI",
@@ -38,6 +39,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--approval-mode", "plan"]),
     workspace: Grant::args(&["--approval-mode", "auto_edit"]),
     full: Grant::args(&["--approval-mode", "yolo"]),
+    state: state_folders::GEMINI,
     gateway: Access {
         // What `plan` does not allow has to be allowed by a policy.
         args: &["--policy", "{file:policy.toml}"],

@@ -7,6 +7,7 @@ use crate::exec::profile::Test::{Is, Not};
 use crate::exec::profile::{Access, Grant, Output, Profile, Rule, Take, on};
 
 const PERMISSION: &str = "OPENCODE_PERMISSION";
+use crate::sandbox::state_folders;
 
 pub(super) const PROFILE: Profile = Profile {
     name: "OpenCode",
@@ -25,6 +26,7 @@ pub(super) const PROFILE: Profile = Profile {
     )]),
     workspace: Grant::env(&[(PERMISSION, r#"{"edit":"allow","bash":"allow","external_directory":"deny"}"#)]),
     full: Grant::env(&[(PERMISSION, r#"{"*":"allow"}"#)]),
+    state: state_folders::OPENCODE,
     gateway: Access {
         args: &[],
         env: &[(

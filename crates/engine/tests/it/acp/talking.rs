@@ -36,7 +36,10 @@ async fn what_an_agent_does_is_told_in_its_order() {
             Observation::Usage(usage) => {
                 Some(format!("used {} and {}", usage.input_tokens, usage.output_tokens))
             }
-            Observation::Handle(_) | Observation::Process(_) | Observation::Step(_) => None,
+            Observation::Handle(_)
+            | Observation::Process(_)
+            | Observation::Sandbox(_)
+            | Observation::Step(_) => None,
         })
         .collect();
     assert_eq!(

@@ -1,0 +1,240 @@
+//! A hostile program behind the wall: what it tries, and what comes of it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+
+use adjourn_engine::supervisor::{Exit, Program, StartError, Supervisor};
+use adjourn_engine::{Isolation, Sandbox, UnixSockets, Writes};
+use tokio::io::AsyncReadExt;
+
+use crate::agent::{Stage, supervisor};
+
+/// Tries one thing after the other and says of each whether it worked. Its argument is the folder of the stage.
+const HOSTILE: &str = r#"
+import ctypes, os, signal, socket, subprocess, sys
+stage, victim, libc = sys.argv[1], int(sys.argv[2]), ctypes.CDLL(None, use_errno=True)
+data = stage + "/data"
+def call(number, *arguments):
+    if libc.syscall(number, *arguments) < 0:
+        raise OSError(ctypes.get_errno(), "syscall")
+def try_it(name, what):
+    try:
+        what()
+        print(name, "worked")
+    except (OSError, subprocess.CalledProcessError):
+        print(name, "failed")
+def connect(address):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(address)
+def write(path):
+    with open(path, "a") as f: f.write("x")
+def read(path):
+    with open(path) as f: f.read()
+def pairs():
+    a, b = socket.socketpair(); a.send(b"x"); assert b.recv(1) == b"x"
+def terminal():
+    master, slave = os.openpty(); os.write(slave, b"x")
+def unmount():
+    if libc.umount2(data.encode(), 2) < 0: raise OSError(ctypes.get_errno(), "umount")
+def namespace_and_unmount():
+    pid = os.fork()
+    if pid == 0:
+        libc.unshare(0x10000000 | 0x00020000)
+        os._exit(0 if libc.umount2(data.encode(), 2) == 0 and os.path.exists(data + "/db") else 1)
+    if os.waitpid(pid, 0)[1] != 0: raise OSError(1, "nested")
+try_it("write the workspace", lambda: write(data + "/runs/work/file"))
+try_it("read the skill", lambda: read(data + "/runs/skill/SKILL.md"))
+try_it("write the temporary folder", lambda: write("/tmp/adjourn-test-hostile") or os.unlink("/tmp/adjourn-test-hostile"))
+try_it("make a pair of sockets", pairs)
+try_it("make a terminal", terminal)
+try_it("write /dev/null", lambda: write("/dev/null"))
+try_it("run a program", lambda: subprocess.run(["true"], check=True))
+try_it("read a file of the system", lambda: read("/etc/passwd"))
+try_it("connect by TCP", lambda: socket.create_connection(("127.0.0.1", int(sys.argv[3]))))
+try_it("write the skill", lambda: write(data + "/runs/skill/SKILL.md"))
+try_it("read the database", lambda: read(data + "/db"))
+try_it("write the database", lambda: write(data + "/db"))
+try_it("write beside the data", lambda: write(stage + "/outside"))
+try_it("write the configuration", lambda: write(stage + "/adjourn.toml"))
+try_it("replace the configuration", lambda: os.rename(data + "/runs/work/file", stage + "/adjourn.toml"))
+try_it("connect to the socket", lambda: connect(data + "/adjourn.sock"))
+try_it("connect to another socket", lambda: connect(stage + "/other.sock"))
+try_it("connect to an abstract socket", lambda: connect("\0" + stage))
+try_it("signal a process outside", lambda: os.kill(victim, 0))
+try_it("read the environment of a process outside", lambda: read(f"/proc/{victim}/environ"))
+# Without a wall, these would harm the machine that the test runs on.
+if sys.argv[4] == "walled":
+    try_it("trace its own child", lambda: call(101, 0, 0, 0, 0))
+    try_it("use io_uring", lambda: call(425, 8, ctypes.create_string_buffer(120)))
+    try_it("use the x32 interface", lambda: call(0x40000000 + 41, 1, 1, 0))
+    try_it("unmount what hides the data", unmount)
+    try_it("unmount it in a namespace of its own", namespace_and_unmount)
+    try_it("write a setting of the kernel", lambda: write("/proc/sys/kernel/core_pattern"))
+    try_it("make a device file", lambda: os.mknod(data + "/runs/work/disk", 0o60600, os.makedev(254, 0)))
+"#;
+
+/// What works behind every wall; all else fails.
+const ALLOWED: &[&str] = &[
+    "write the workspace",
+    "read the skill",
+    "write the temporary folder",
+    "make a pair of sockets",
+    "make a terminal",
+    "write /dev/null",
+    "run a program",
+    "read a file of the system",
+    "connect by TCP",
+];
+
+/// A data directory with a workspace in it, in a folder that is not a temporary one.
+struct Place {
+    folder: tempfile::TempDir,
+    _sockets: Vec<UnixListener>,
+    port: u16,
+    _listener: std::net::TcpListener,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let path = folder.path();
+        for name in ["data/runs/work", "data/runs/skill"] {
+            fs::create_dir_all(path.join(name)).unwrap();
+        }
+        for name in ["data/db", "data/runs/skill/SKILL.md", "adjourn.toml", "outside"] {
+            fs::write(path.join(name), "as it was").unwrap();
+        }
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address =
+            <std::os::unix::net::SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(
+                path.as_os_str().as_encoded_bytes(),
+            );
+        // The names of sockets are short; folders of tests are not.
+        let bind = |name: &str| {
+            let here = std::env::current_dir().unwrap();
+            let relative = path.strip_prefix(here.ancestors().nth(2).unwrap()).unwrap();
+            UnixListener::bind(PathBuf::from("../..").join(relative).join(name)).unwrap()
+        };
+        let sockets = vec![
+            bind("data/adjourn.sock"),
+            bind("other.sock"),
+            UnixListener::bind_addr(&address.unwrap()).unwrap(),
+        ];
+        let port = listener.local_addr().unwrap().port();
+        Self { folder, _sockets: sockets, port, _listener: listener }
+    }
+
+    fn sandbox(&self) -> Sandbox {
+        let path = |name: &str| self.folder.path().join(name);
+        Sandbox {
+            hidden: vec![path("data")],
+            visible: vec![path("data/runs/work"), path("data/runs/skill")],
+            read_only: vec![path("adjourn.toml")],
+            writes: Writes::Only(vec![path("data/runs/work"), "/tmp".into()]),
+            ..Sandbox::new()
+        }
+    }
+
+    /// What a hostile program says that worked.
+    async fn attacked(&self, sandbox: Option<Sandbox>) -> Vec<String> {
+        let stage = Stage::new();
+        let mut victim = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let mut program =
+            Program::new(stage.script("python3", HOSTILE), self.folder.path().join("data/runs/work"));
+        let is_walled = sandbox.is_some();
+        program.args = [
+            self.folder.path().display().to_string(),
+            victim.id().to_string(),
+            self.port.to_string(),
+            if is_walled { "walled" } else { "open" }.to_owned(),
+        ]
+        .map(Into::into)
+        .into();
+        program.env = vec![("PATH".into(), std::env::var_os("PATH").unwrap())];
+        program.sandbox = sandbox;
+        let mut started = supervisor().start(program).await.unwrap();
+        let (mut said, mut complaints) = (String::new(), String::new());
+        let (mut stdout, mut stderr) = (started.stdout.take().unwrap(), started.stderr.take().unwrap());
+        stdout.read_to_string(&mut said).await.unwrap();
+        stderr.read_to_string(&mut complaints).await.unwrap();
+        assert_eq!(started.wait().await.unwrap(), Exit::Status(0), "{said}{complaints}");
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        let attempts = HOSTILE.lines().filter(|line| line.trim_start().starts_with("try_it(")).count();
+        assert_eq!(said.lines().count() == attempts, is_walled, "{said}");
+        said.lines().filter_map(|line| line.strip_suffix(" worked")).map(ToOwned::to_owned).collect()
+    }
+
+    /// Whether everything that is not the program's own is as it was.
+    fn is_as_it_was(&self) -> bool {
+        ["data/db", "data/runs/skill/SKILL.md", "adjourn.toml", "outside"]
+            .iter()
+            .all(|name| fs::read_to_string(self.folder.path().join(name)).unwrap() == "as it was")
+    }
+}
+
+#[tokio::test]
+async fn xx_25_a_program_behind_the_wall_reaches_its_work_and_nothing_of_adjourn() {
+    let place = Place::new();
+    assert_eq!(place.attacked(Some(place.sandbox())).await, ALLOWED);
+    assert!(place.is_as_it_was());
+    assert!(fs::exists(place.folder.path().join("data/runs/work/file")).unwrap());
+}
+
+#[tokio::test]
+async fn a_program_without_a_wall_does_all_of_it() {
+    let place = Place::new();
+    let worked = place.attacked(None).await;
+    for what in
+        ["write the database", "connect to the socket", "signal a process outside", "write the configuration"]
+    {
+        assert!(worked.iter().any(|worked| worked == what), "the test does not try it: {what}");
+    }
+}
+
+#[tokio::test]
+async fn unix_sockets_can_be_opened_and_adjourns_own_is_still_not_there() {
+    let place = Place::new();
+    let sandbox = Sandbox { unix_sockets: UnixSockets::Allowed, ..place.sandbox() };
+    let worked = place.attacked(Some(sandbox)).await;
+    let expected: Vec<_> = ALLOWED.iter().copied().chain(["connect to another socket"]).collect();
+    assert_eq!(worked, expected);
+}
+
+#[tokio::test]
+async fn a_program_that_may_write_everywhere_reaches_nothing_of_adjourn() {
+    let place = Place::new();
+    let worked = place.attacked(Some(Sandbox { writes: Writes::Everywhere, ..place.sandbox() })).await;
+    for what in ["write beside the data", "write the skill"] {
+        assert!(worked.iter().any(|worked| worked == what), "{what}: {worked:?}");
+    }
+    for what in
+        ["read the database", "write the configuration", "replace the configuration", "connect to the socket"]
+    {
+        assert!(!worked.iter().any(|worked| worked == what), "{what}: {worked:?}");
+    }
+    assert_eq!(fs::read_to_string(place.folder.path().join("data/db")).unwrap(), "as it was");
+}
+
+#[tokio::test]
+async fn a_wall_that_cannot_be_built_refuses_the_program() {
+    let place = Place::new();
+    let sandbox = Sandbox { visible: vec![place.folder.path().join("data/missing")], ..place.sandbox() };
+    let mut program = Program::new("/bin/true", "/");
+    program.sandbox = Some(sandbox);
+    let Err(StartError::NoSandbox(problem)) = supervisor().start(program).await else {
+        panic!("it was started");
+    };
+    assert!(problem.contains("cannot be hidden"), "{problem}");
+}
+
+#[tokio::test]
+async fn the_walls_of_this_machine_are_known() {
+    let walls = Supervisor::clone(&supervisor());
+    let walls = walls.walls().await;
+    assert!(matches!(walls.isolation(), Ok(Isolation::Namespaces | Isolation::UserNamespaces)), "{walls:?}");
+    assert_eq!(walls.summary(), "namespaces, Landlock, seccomp");
+}

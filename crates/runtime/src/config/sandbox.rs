@@ -1,0 +1,72 @@
+//! `sandbox`, `sandbox_write` and `sandbox_allow` of an engine or a tool server: the wall around its programs.
+
+use std::path::PathBuf;
+
+use adjourn_core::named;
+use adjourn_engine::supervisor::NO_WALLS;
+use adjourn_engine::{Allowance, Protected, SandboxOptions};
+
+use super::reader::Reader;
+
+/// The keys of this part.
+pub(super) const KEYS: [&str; 3] = ["sandbox", "sandbox_write", "sandbox_allow"];
+
+named! {
+    /// Whether there is a wall around a program.
+    pub enum SandboxSwitch {
+        /// There is, or the program is not started.
+        On = "on",
+        /// There is none: the program may do whatever the user may do.
+        Off = "off",
+    }
+}
+
+/// The wall around the programs of an engine or a tool server, as configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxConfig {
+    /// Whether there is one.
+    pub switch: SandboxSwitch,
+    /// More folders and files that can be written.
+    pub write: Vec<PathBuf>,
+    /// What is open although it is closed by default.
+    pub allow: Vec<Allowance>,
+}
+
+impl Default for SandboxConfig {
+    fn default() -> Self {
+        Self { switch: SandboxSwitch::On, write: Vec::new(), allow: Vec::new() }
+    }
+}
+
+impl SandboxConfig {
+    /// The walls around its programs in a few words, where `walls` can be built, with what the configuration opens in them.
+    pub fn summary(&self, walls: &str) -> String {
+        match self.switch {
+            SandboxSwitch::Off => NO_WALLS.to_owned(),
+            SandboxSwitch::On => {
+                let write = self.write.iter().map(|path| format!("writes {}", path.display()));
+                let allow = self.allow.iter().map(|allowance| format!("{allowance} allowed"));
+                [walls.to_owned()].into_iter().chain(write).chain(allow).collect::<Vec<_>>().join("; ")
+            }
+        }
+    }
+
+    /// The wall, with what is kept from every program; none where it is switched off.
+    pub fn options(&self, protected: &Protected) -> Option<SandboxOptions> {
+        match self.switch {
+            SandboxSwitch::Off => None,
+            SandboxSwitch::On => Some(SandboxOptions {
+                protected: protected.clone(),
+                write: self.write.clone(),
+                allow: self.allow.clone(),
+            }),
+        }
+    }
+}
+
+pub(super) fn read(reader: &Reader<'_>) -> SandboxConfig {
+    let switch = reader.named("sandbox").map_or(SandboxSwitch::On, |found| found.value);
+    let write = reader.strings("sandbox_write").map_or_else(Vec::new, |found| found.value);
+    let write = write.iter().map(|path| reader.document.path_or_home(path)).collect();
+    SandboxConfig { switch, write, allow: reader.names_in("sandbox_allow") }
+}
