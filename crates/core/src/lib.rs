@@ -41,6 +41,7 @@ mod settlement;
 pub mod statechart;
 mod time;
 mod view;
+mod visible;
 
 pub use actor::Actor;
 pub use canonical::canonical;
@@ -81,3 +82,4 @@ pub use time::Timestamp;
 pub use view::{ContractView, OutcomeKind, TransitionView};
 pub use view::{GraphStatus, GraphView, SettlementView, StepMetadata, Trace, TraceStep};
 pub use view::{InteractionView, ProfileView, RunView};
+pub use visible::{is_hidden, visible, visible_line};
