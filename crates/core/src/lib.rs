@@ -53,7 +53,7 @@ pub use contract::{
 };
 pub use fcmp::{Frame, FrameType, Place};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
-pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject};
+pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject, Via};
 pub use journal::{
     Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RoundtableRow, RunRow,
     StreamId,
