@@ -122,6 +122,7 @@ impl ExecEngine {
         let supervised = self.supervisor.start(agent).await;
         let supervised = supervised
             .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
+        self.gateway.agents().register(turn.run_id, supervised.process());
         Ok((supervised, unread))
     }
 

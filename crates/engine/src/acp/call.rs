@@ -67,8 +67,11 @@ impl AcpEngine {
         let supervised = self.supervisor.start(agent).await;
         let supervised = supervised
             .map_err(|error| failed(ErrorCode::Internal, format!("cannot start a supervisor: {error}")))?;
+        let agents = self.gateway.agents();
+        agents.register(turn.run_id, supervised.process());
         let turn = &Turn { masker, ..turn.clone() };
-        let live = Live::connect(self.name(), supervised, turn, &self.config, &self.supervisor).await;
+        let live =
+            Live::connect(self.name(), supervised, turn, &self.config, (&self.supervisor, agents)).await;
         live.map_err(|error| {
             failed(
                 ErrorCode::Internal,

@@ -23,6 +23,7 @@ use super::narrator::Narrator;
 use super::permission::cancelled;
 use super::terminals::Terminals;
 use super::wire::{Ends, Update, Wire};
+use crate::agent_processes::AgentProcesses;
 use crate::gateway::{Badge, Seat};
 use crate::supervisor::{Supervised, Supervisor};
 use crate::turn::Turn;
@@ -72,12 +73,12 @@ impl Live {
         mut supervised: Supervised,
         turn: &Turn,
         config: &AcpConfig,
-        supervisor: &Supervisor,
+        (supervisor, agents): (&Supervisor, &AgentProcesses),
     ) -> io::Result<Self> {
         let (wire, Ends { channel, updates }) = Wire::open(&mut supervised, turn).await?;
         let kept = Kept::keep(supervised);
         let files = Arc::new(Files::new(config, &turn.workspace));
-        let terminals = Arc::new(Terminals::new(config, &turn.workspace, supervisor));
+        let terminals = Arc::new(Terminals::new(config, turn, supervisor, agents));
         let (asks, requests) = mpsc::unbounded_channel();
         let (connected, connection) = oneshot::channel();
         let protocol = async move {
