@@ -135,7 +135,10 @@ async fn each_role_may_do_what_those_below_it_may_and_more() {
     guarded.send(&guarded.reply, Method::POST, &path("/reply"), &answer).await.is(202);
     let questions =
         guarded.send(&guarded.read, Method::GET, &path("/interactions"), &json!({})).await.is(200);
-    assert_eq!(questions["items"][0]["resolved_by"], json!({ "kind": "user", "name": "rob", "via": "token" }));
+    assert_eq!(
+        questions["items"][0]["resolved_by"],
+        json!({ "kind": "user", "name": "rob", "via": "token" })
+    );
     guarded.send(&guarded.admin, Method::POST, &path("/cancel"), &json!({})).await.is(202);
 }
 
