@@ -247,6 +247,25 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "measures what a lookup costs among 2,000 connections"]
+    fn measure_a_lookup_among_many_connections() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections: Vec<_> =
+            (0..2000).map(|_| (TcpStream::connect(address).unwrap(), listener.accept().unwrap())).collect();
+        type Find = fn(&Ends) -> std::io::Result<Option<super::PeerSocket>>;
+        for (name, find, every) in [("sock_diag", diag::find as Find, 1), ("/proc/net/tcp", table::find, 40)]
+        {
+            let asked: Vec<_> = connections.iter().step_by(every).collect();
+            let began = std::time::Instant::now();
+            for (_, (_, peer)) in &asked {
+                assert!(find(&Ends::of(*peer, address)).unwrap().is_some());
+            }
+            eprintln!("{name}: {:?} for each of {}", began.elapsed() / asked.len() as u32, asked.len());
+        }
+    }
+
+    #[test]
     fn addresses_are_spelled_like_the_kernel_does() {
         let plain = "127.0.0.1:80".parse().unwrap();
         assert_eq!(table::spelled(plain, false), "0100007F:0050");

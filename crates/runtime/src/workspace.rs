@@ -30,7 +30,7 @@ mod versions;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{FieldError, OutputStream, Run, RunId, RunSpec};
@@ -197,8 +197,9 @@ impl Workspaces {
         let work = temporary.join(WORK);
         // The folder for uploads is made for the first of them, and the one for logs by whoever writes some: making
         // folders is the dearest part of starting a run.
-        match fs::create_dir(temporary) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(temporary),
+        let own = |is_recursive| fs::DirBuilder::new().recursive(is_recursive).mode(0o700).create(temporary);
+        match own(false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => own(true),
             made => made,
         }
         .and_then(|()| fs::create_dir(&work))

@@ -62,9 +62,11 @@ impl Serve {
             self.in_background(global, ending).await?;
             return Ok(Exit::Done);
         }
+        let config = global.config()?;
+        global.protect_data(|said| self.log_format.say(said))?;
         let options = Options {
             data_dir: global.data.clone(),
-            config: global.config()?,
+            config,
             listen: self.listen,
             tokens: self.tokens,
             other_users: if self.open { OtherUsers::LetIn } else { OtherUsers::Refused },
@@ -83,6 +85,7 @@ impl Serve {
         // group already, and then it is out of reach as well.
         let _ = rustix::process::setsid();
         let config = global.config()?;
+        global.protect_data(|said| self.log_format.say(said))?;
         print_line(&format!("{GREETING}\n"))?;
         let began = Instant::now();
         loop {

@@ -5,7 +5,7 @@
 //! person's if some process of that user does not show its files (an SSH server with a tunnel is such a one) and every process
 //! of every agent does show them, with nothing hidden.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -127,6 +127,9 @@ fn look(agents: &AgentProcesses, scope: Scope) -> Snapshot {
             }
         }
     };
+    // After the list: what was started later is not in it.
+    let own_sockets: HashSet<u64> =
+        open_sockets(own).map(|sockets| sockets.inodes.into_iter().collect()).unwrap_or_default();
     let mut snapshot = Snapshot::default();
     for one in &listed {
         let (lineage, supervisor) = lineage_of(one);
@@ -140,6 +143,10 @@ fn look(agents: &AgentProcesses, scope: Scope) -> Snapshot {
             Some(Sockets { inodes, may_hide_some }) => {
                 snapshot.is_ours_hidden |= is_ours && may_hide_some;
                 for inode in inodes {
+                    // What is being started has copies of our own sockets, until it is another program.
+                    if own_sockets.contains(&inode) && one.process.pid != own {
+                        continue;
+                    }
                     let holder = snapshot.holders.entry(inode).or_insert(lineage);
                     if is_ours {
                         *holder = lineage;

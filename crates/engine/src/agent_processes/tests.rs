@@ -108,3 +108,33 @@ sys.stdin.readline()
     let found = find_peer_socket(peer, listener.local_addr().unwrap()).unwrap().unwrap();
     assert_eq!(agents.lineage_of_socket(found.inode, found.uid).await, Lineage::Unknown);
 }
+
+#[tokio::test]
+#[ignore = "measures what it costs to find out whose a socket is"]
+async fn measure_whose_a_socket_is() {
+    let agents = AgentProcesses::default();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let own: Vec<_> =
+        (0..2000).map(|_| (TcpStream::connect(address).unwrap(), listener.accept().unwrap())).collect();
+    let peers: Vec<_> =
+        own.iter().map(|(_, (_, peer))| find_peer_socket(*peer, address).unwrap().unwrap()).collect();
+    let each = async |name: &str, agents: &AgentProcesses| {
+        let began = std::time::Instant::now();
+        for peer in &peers[..50] {
+            assert_eq!(agents.lineage_of_socket(peer.inode, peer.uid).await, Lineage::NotOurs);
+        }
+        eprintln!("{name}: {:?} one after the other", began.elapsed() / 50);
+        let began = std::time::Instant::now();
+        let all = peers.iter().map(|peer| agents.lineage_of_socket(peer.inode, peer.uid));
+        assert!(futures::future::join_all(all).await.iter().all(|found| *found == Lineage::NotOurs));
+        eprintln!("{name}: {:?} for 2,000 at once", began.elapsed());
+    };
+    each("no agent", &agents).await;
+    let shells: Vec<_> = (0..8).map(|_| Script::start("echo .; read line")).collect();
+    for (number, shell) in (1..).zip(&shells) {
+        agents.register(run(number), process_with_id(shell.0.id()).unwrap());
+    }
+    eprintln!("{} processes on this machine", std::fs::read_dir("/proc").unwrap().count());
+    each("8 agents", &agents).await;
+}
