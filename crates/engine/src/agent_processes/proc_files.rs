@@ -18,6 +18,13 @@ pub(super) struct Sockets {
     pub(super) may_hide_some: bool,
 }
 
+/// Whether it matters that a process may hold more sockets than it lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hidden {
+    LookFor,
+    DoNotCare,
+}
+
 /// The process that has this number now.
 pub fn process_with_id(pid: u32) -> Option<Process> {
     process_of(pid)
@@ -35,7 +42,7 @@ mod linux {
     use std::os::unix::fs::MetadataExt;
     use std::{fs, io};
 
-    use super::{Listed, Process, Sockets};
+    use super::{Hidden, Listed, Process, Sockets};
 
     /// The process with this number, and the number of its parent.
     pub(in super::super) fn parent_of(pid: u32) -> Option<(Process, u32)> {
@@ -81,7 +88,7 @@ mod linux {
     }
 
     /// The sockets of a process; none where they cannot be seen. A process that is gone has none open.
-    pub(in super::super) fn open_sockets(pid: u32) -> Option<Sockets> {
+    pub(in super::super) fn open_sockets(pid: u32, hidden: Hidden) -> Option<Sockets> {
         let folder = match fs::read_dir(format!("/proc/{pid}/fd")) {
             Ok(folder) => folder,
             Err(error) if is_gone(&error) => return Some(Sockets::default()),
@@ -98,7 +105,9 @@ mod linux {
             let Some(target) = target.to_str() else { continue };
             if let Some(inode) = target.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')) {
                 sockets.inodes.extend(inode.parse::<u64>());
-                sockets.may_hide_some |= has_files_in_queue(pid, file.file_name().to_str());
+                sockets.may_hide_some |= hidden == Hidden::LookFor
+                    && !sockets.may_hide_some
+                    && has_files_in_queue(pid, file.file_name().to_str());
             }
             sockets.may_hide_some |= target == "anon_inode:[io_uring]";
         }
@@ -135,7 +144,7 @@ pub(super) use elsewhere::{has_children, open_sockets, parent_of, processes};
 /// Nothing can be found out.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use super::{Listed, Process, Sockets};
+    use super::{Hidden, Listed, Process, Sockets};
 
     pub(in super::super) fn parent_of(_pid: u32) -> Option<(Process, u32)> {
         None
@@ -149,7 +158,7 @@ mod elsewhere {
         true
     }
 
-    pub(in super::super) fn open_sockets(_pid: u32) -> Option<Sockets> {
+    pub(in super::super) fn open_sockets(_pid: u32, _hidden: Hidden) -> Option<Sockets> {
         None
     }
 }

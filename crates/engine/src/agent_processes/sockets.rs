@@ -6,13 +6,13 @@
 //! of every agent does show them, with nothing hidden.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use adjourn_core::{Process, RunId};
 use tokio::sync::Mutex;
 
-use super::proc_files::{Listed, Sockets, has_children, open_sockets, processes};
+use super::proc_files::{Hidden, Listed, Sockets, has_children, open_sockets, processes};
 use super::{AgentProcesses, Lineage};
 
 /// The last look at all processes, shared by those who asked before it began.
@@ -33,10 +33,20 @@ struct Snapshot {
     is_ours_hidden: bool,
     /// Users with a process, none of ours, that did not show its files.
     hidden_users: Vec<u32>,
+    /// The sockets of this process itself, once somebody asks: it has one for each client, and is hardly ever one.
+    own: OnceLock<HashSet<u64>>,
     /// Nothing was below this process: every socket is somebody else's.
     is_childless: bool,
     /// The list of processes could not be read.
     has_failed: bool,
+}
+
+impl Snapshot {
+    /// Whether this process itself has the socket.
+    fn is_own(&self, inode: u64) -> bool {
+        let look = || open_sockets(std::process::id(), Hidden::DoNotCare).map(|found| found.inodes);
+        self.own.get_or_init(|| look().unwrap_or_default().into_iter().collect()).contains(&inode)
+    }
 }
 
 /// Which processes are looked at.
@@ -52,8 +62,10 @@ impl Snapshots {
     pub(super) async fn lineage(&self, agents: &AgentProcesses, inode: u64, uid: u32) -> Lineage {
         let snapshot = shared(&self.of_all, agents, Scope::All).await;
         match snapshot.holders.get(&inode) {
-            Some(lineage) => *lineage,
             None if snapshot.is_childless => Lineage::NotOurs,
+            // What is being started has copies of this process's own sockets, until it is another program.
+            Some(Lineage::Unregistered) | None if snapshot.is_own(inode) => Lineage::NotOurs,
+            Some(lineage) => *lineage,
             None if snapshot.has_failed || snapshot.is_ours_hidden => Lineage::Unknown,
             None if snapshot.hidden_users.contains(&uid) => Lineage::NotOurs,
             None => Lineage::Unknown,
@@ -127,26 +139,20 @@ fn look(agents: &AgentProcesses, scope: Scope) -> Snapshot {
             }
         }
     };
-    // After the list: what was started later is not in it.
-    let own_sockets: HashSet<u64> =
-        open_sockets(own).map(|sockets| sockets.inodes.into_iter().collect()).unwrap_or_default();
     let mut snapshot = Snapshot::default();
     for one in &listed {
         let (lineage, supervisor) = lineage_of(one);
         let is_ours = lineage != Lineage::NotOurs;
-        if scope == Scope::Ours && !is_ours {
+        if !is_ours && (scope == Scope::Ours || one.process.pid == own) {
             continue;
         }
         // A supervisor is this program itself and need not show its files; it opens no socket of its own.
         let is_supervisor = registered.contains_key(&one.process);
-        match open_sockets(one.process.pid) {
+        let look_for = if is_ours { Hidden::LookFor } else { Hidden::DoNotCare };
+        match open_sockets(one.process.pid, look_for) {
             Some(Sockets { inodes, may_hide_some }) => {
                 snapshot.is_ours_hidden |= is_ours && may_hide_some;
                 for inode in inodes {
-                    // What is being started has copies of our own sockets, until it is another program.
-                    if own_sockets.contains(&inode) && one.process.pid != own {
-                        continue;
-                    }
                     let holder = snapshot.holders.entry(inode).or_insert(lineage);
                     if is_ours {
                         *holder = lineage;
