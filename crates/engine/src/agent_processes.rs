@@ -88,11 +88,7 @@ impl Default for AgentProcesses {
 impl AgentProcesses {
     /// Everything below `supervisor` is the agent of `run_id` from now on, for as long as that process is there.
     pub fn register(&self, run_id: RunId, supervisor: Process) {
-        let mut supervisors = self.supervisors();
-        // Only those that are gone are forgotten. Where processes cannot be told apart none of them is found.
-        supervisors.retain(|(process, _)| process_of(process.pid) == Some(*process));
-        supervisors.push((supervisor, run_id));
-        drop(supervisors);
+        self.supervisors().push((supervisor, run_id));
         self.0.registrations.notify_waiters();
     }
 
@@ -159,6 +155,11 @@ impl AgentProcesses {
         self.0.unread_attempts.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    #[cfg(test)]
+    fn count(&self) -> usize {
+        self.supervisors().len()
+    }
+
     fn supervisors(&self) -> MutexGuard<'_, Vec<(Process, RunId)>> {
         // Nothing panics while it holds the list; if something did, it would still be a list.
         self.0.supervisors.lock().unwrap_or_else(PoisonError::into_inner)
@@ -167,12 +168,15 @@ impl AgentProcesses {
     /// The runs of each supervisor. It is one, unless somebody plays the agent of several.
     fn registered(&self) -> HashMap<Process, Vec<RunId>> {
         let mut registered: HashMap<Process, Vec<RunId>> = HashMap::new();
-        for (process, run_id) in self.supervisors().iter() {
+        let mut supervisors = self.supervisors();
+        // Those that are gone are forgotten. Where processes cannot be told apart none of them is found.
+        supervisors.retain(|(process, _)| process_of(process.pid) == Some(*process));
+        for (process, run_id) in supervisors.iter() {
             registered.entry(*process).or_default().push(*run_id);
         }
         registered
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests;

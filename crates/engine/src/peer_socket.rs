@@ -200,7 +200,8 @@ mod table {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsRawFd;

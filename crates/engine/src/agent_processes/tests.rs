@@ -1,3 +1,5 @@
+#![cfg(target_os = "linux")]
+
 use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -52,6 +54,7 @@ fn what_is_below_a_supervisor_belongs_to_its_run() {
     assert_eq!(agents.lineage_of_process(1), Lineage::NotOurs);
     drop(supervisor);
     assert_eq!(agents.lineage_of_process(pid), Lineage::Unknown);
+    assert_eq!(agents.count(), 0, "what is gone is forgotten");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use adjourn_server::OtherUsers;
@@ -25,13 +26,13 @@ fn can_become_another_user() -> bool {
 /// The status and the body of what another user is answered.
 ///
 /// The process is orphaned before it asks: whatever the server's own process started, and a test is in it, is no stranger.
-async fn as_nobody(stage: &Stage, method: &str, path: &str, body: &Value, header: &str) -> (u16, Value) {
+async fn as_nobody(stage: &Stage, method: &str, path: &str, body: &Value, options: &str) -> (u16, Value) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("body"), body.to_string()).unwrap();
     let script = format!(
         "cd '{}'\n(\nuntil [ -e go ]; do sleep 0.01; done\n\
          cat body | setpriv --reuid={NOBODY} --clear-groups curl --silent --max-time 20 -X {method} {} \
-         -H 'content-type: application/json' -H '{header}' -w '\\n%{{http_code}}' 'http://{}{path}' >out.part\n\
+         -H 'content-type: application/json' {options} -w '\\n%{{http_code}}' 'http://{}{path}' >out.part\n\
          mv out.part out\n) &\n",
         folder.path().display(),
         if method == "GET" { "" } else { "-d @-" },
@@ -112,9 +113,24 @@ async fn another_user_comes_in_with_a_token_and_the_answer_says_so() {
     let file = folder.path().join("tokens");
     let secret = make(&file, "rob", Role::Admin).unwrap().secret;
     let stage = Stage::behind("", Some(Tokens::open(&file).unwrap())).await;
-    let bearer = format!("authorization: Bearer {secret}");
+    let bearer = format!("-H 'authorization: Bearer {secret}'");
     let (status, _) = as_nobody(&stage, "GET", "/v1/runs", &Value::Null, &bearer).await;
     assert_eq!(status, 200);
     let (status, problem) = as_nobody(&stage, "GET", "/v1/runs", &Value::Null, "").await;
     assert_eq!((status, &problem["code"]), (401, &json!("TOKEN_MISSING")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_user_is_refused_by_the_socket_even_where_its_modes_let_them_in() {
+    if !can_become_another_user() {
+        return;
+    }
+    let stage = Stage::new().await;
+    let socket = stage.data().join("adjourn.sock");
+    for (path, mode) in [(stage.folder(), 0o755), (&stage.data(), 0o755), (&socket, 0o666)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let by_socket = format!("--unix-socket {}", socket.display());
+    let (status, problem) = as_nobody(&stage, "GET", "/v1/runs", &Value::Null, &by_socket).await;
+    assert_eq!((status, &problem["code"]), (403, &json!("OTHER_USER")), "{problem}");
 }
