@@ -139,7 +139,10 @@ mod tests {
     fn what_runs(text: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("adjourn.toml"), text).unwrap();
-        ConfigFile::beside(&folder.path().join(".adjourn")).unwrap().unwrap().what_it_runs().unwrap()
+        let found = ConfigFile::beside(&folder.path().join(".adjourn")).unwrap().unwrap();
+        let runs = found.what_it_runs().unwrap();
+        // A relative command is the one beside the file.
+        runs.iter().map(|line| line.replace(&folder.path().display().to_string(), "DIR")).collect()
     }
 
     #[test]
@@ -179,7 +182,7 @@ url = "http://evil.example/hook"
             what_runs(text),
             [
                 "engine `agent` starts `agent`",
-                "engine `claude` starts `./claude \"a b\"`",
+                "engine `claude` starts `DIR/./claude \"a b\"`",
                 "engine `claude` may do everything without asking",
                 "engine `claude` has LD_PRELOAD set",
                 "engine `claude` is given your AWS_KEY",
