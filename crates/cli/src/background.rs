@@ -1,7 +1,8 @@
 //! An owner of the data directory that stays when the command is gone.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -62,7 +63,8 @@ fn spawn(global: &Global) -> std::io::Result<Child> {
     if let Some(config) = &global.config {
         command.arg("--config").arg(config);
     }
-    let log = File::create(global.data.join(LOG_FILE))?;
+    let log = global.data.join(LOG_FILE);
+    let log = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(log)?;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn()
 }
 

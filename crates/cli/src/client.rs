@@ -64,7 +64,7 @@ impl<'g> Client<'g> {
         if global.server.is_some() || global.data.exists() {
             return Ok(());
         }
-        match adjourn_server::rehearse(&global.data, global.config_in_silence()?, request.clone()) {
+        match adjourn_server::rehearse(&global.data, global.config_without_trust()?, request.clone()) {
             Ok(()) => Ok(()),
             Err(problem) => refused::check(problem.into_response()).await.map(drop),
         }
@@ -75,7 +75,7 @@ impl<'g> Client<'g> {
         if global.server.is_some() || global.data.exists() {
             return Ok(());
         }
-        match adjourn_server::rehearse_roundtable(&global.data, global.config_in_silence()?, request) {
+        match adjourn_server::rehearse_roundtable(&global.data, global.config_without_trust()?, request) {
             Ok(()) => Ok(()),
             Err(problem) => refused::check(problem.into_response()).await.map(drop),
         }

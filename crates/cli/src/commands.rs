@@ -2,6 +2,7 @@
 
 mod bench;
 mod cancel;
+mod config;
 mod engines;
 mod events;
 mod files;
@@ -65,6 +66,7 @@ enum Command {
     Token(token::Token),
     Engines(engines::Engines),
     Skills(skills::Skills),
+    Config(config::Config),
     Prune(prune::Prune),
     Bench(bench::Options),
     Statechart(statechart::Statechart),
@@ -74,7 +76,7 @@ impl Cli {
     /// What was typed; ends the process with a complaint where that cannot be understood.
     pub(crate) fn read() -> Self {
         let mut command = Self::command().mut_subcommands(|command| match command.get_name() {
-            "roundtable" => command.mut_subcommands(with_data_behind),
+            "roundtable" | "config" => command.mut_subcommands(with_data_behind),
             _ => with_data_behind(command),
         });
         let matches = command.get_matches_mut();
@@ -113,6 +115,7 @@ fn data_behind() -> Arg {
 /// Runs the command that was asked for. Wrong use that clap cannot see comes back as a [`clap::Error`].
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
     let Cli { global, command } = cli;
+    hide_memory(&global)?;
     match command {
         Command::Run(command) => drive(command.run(&global)),
         Command::Ps(command) => drive(command.run(&global)),
@@ -131,10 +134,28 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Token(command) => command.run(&global),
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
+        Command::Config(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),
         Command::Bench(options) => bench::run(&options, &global).map(|()| Exit::Done),
         Command::Statechart(command) => command.run(&global),
     }
+}
+
+/// Keeps other processes of this user, agents among them, from reading this one's environment and memory: keys and tokens are
+/// there. Root can still read them. A debugger of the same user cannot attach any more, and a crash leaves no core dump.
+///
+/// A client of a server that has no token has nothing to hide, and a server tells whose it is by its open files.
+fn hide_memory(global: &Global) -> anyhow::Result<()> {
+    if global.server.is_some() && std::env::var_os("ADJOURN_TOKEN").is_none() {
+        return Ok(());
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)
+            .map_err(|error| anyhow::anyhow!("cannot keep the memory of this process private: {error}"))?;
+    }
+    Ok(())
 }
 
 /// Runs a command that has to wait for something.

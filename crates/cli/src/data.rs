@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{RunId, Timestamp};
-use adjourn_runtime::config::Config;
+use adjourn_runtime::config::{Config, ConfigFile};
 use adjourn_runtime::workspace::{Workspace, WorkspaceError, Workspaces};
 use adjourn_runtime::{Clock, SystemClock};
 use adjourn_store::{Error, SqliteStore};
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::Args;
 
 use crate::exit::wrong_use;
 use crate::style;
-use crate::text::quoted;
+use crate::text::{clean, quoted};
+use crate::trust;
 
 /// Where data lives when nobody says otherwise.
 pub(crate) const DATA_DEFAULT: &str = ".adjourn";
@@ -62,18 +63,42 @@ impl Global {
         })
     }
 
-    /// The configuration.
-    pub(crate) fn config_in_silence(&self) -> anyhow::Result<Config> {
+    /// The configuration, for what starts nothing of it. Nothing is said about it.
+    pub(crate) fn config_without_trust(&self) -> anyhow::Result<Config> {
         Config::load(self.config.as_deref(), &self.data).map_err(wrong_use)
     }
 
-    /// The configuration. What was hardly meant like this is said.
+    /// The configuration. One that was found, not named, has to be [trusted](trust) where it runs something. Settings that are
+    /// probably mistakes are printed as warnings.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        let config = self.config_in_silence()?;
+        let found = match &self.config {
+            Some(_) => None,
+            None => ConfigFile::beside(&self.data).map_err(wrong_use)?,
+        };
+        let config = match found {
+            Some(file) => {
+                let config = file.config().map_err(wrong_use)?;
+                trust::check(&file, !self.json)?;
+                config
+            }
+            None => self.config_without_trust()?,
+        };
         for warning in &config.warnings {
+            let warning = clean(&warning.to_string());
             anstream::eprintln!("{} {warning}", style::styled(style::ODD, "warning:"));
         }
         Ok(config)
+    }
+
+    /// Takes from other users what they could read of the data directory, and says so if that was anything.
+    pub(crate) fn protect_data(&self, say: impl FnOnce(&str)) -> anyhow::Result<()> {
+        let put_right = adjourn_store::protect(&self.data)
+            .with_context(|| format!("cannot set the modes of {}", self.data.display()))?;
+        if !put_right.is_empty() {
+            let names: Vec<_> = put_right.iter().map(|path| path.display().to_string()).collect();
+            say(&clean(&format!("other users could read this, and cannot any more: {}", names.join(", "))));
+        }
+        Ok(())
     }
 
     /// The data directory, so that agents find it wherever they work.

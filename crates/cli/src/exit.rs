@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use adjourn_core::RunStatus;
 use clap::error::ErrorKind;
 
+use crate::text::clean;
+
 /// Wrong use has status 2, as clap has it.
 const REFUSED: u8 = 5;
 
@@ -46,7 +48,7 @@ impl From<Exit> for ExitCode {
 
 /// A complaint about what was typed that clap could not see.
 pub(crate) fn wrong_use(message: impl std::fmt::Display) -> anyhow::Error {
-    clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n")).into()
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{}\n", clean(&message.to_string()))).into()
 }
 
 /// Says what went wrong, and gives the exit status for it.
@@ -55,6 +57,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // Prints like every other complaint about the command line, and exits with 2.
         usage.exit();
     }
-    anstream::eprintln!("{}error:{:#} {error:#}", crate::style::BAD, crate::style::BAD);
+    let error = clean(&format!("{error:#}"));
+    anstream::eprintln!("{}error:{:#} {error}", crate::style::BAD, crate::style::BAD);
     ExitCode::from(REFUSED)
 }

@@ -20,6 +20,7 @@ mod style;
 mod table;
 mod tail;
 mod text;
+mod trust;
 mod usage;
 mod wrap;
 

@@ -1,8 +1,10 @@
 //! What goes to stdout.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use serde_json::Value;
+
+use crate::text::clean;
 
 /// Prints to stdout, without the colour unless this is a terminal that wants it.
 ///
@@ -12,8 +14,58 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     left_is_fine(write(&mut anstream::stdout().lock(), text.as_bytes()))
 }
 
+/// Prints a whole text of others to stdout: as it is for a program, and [fit for a terminal](clean) where that is one.
+pub(crate) fn print_foreign(text: &[u8]) -> io::Result<()> {
+    match io::stdout().is_terminal() {
+        true => print(&clean(&String::from_utf8_lossy(text))),
+        false => print_bytes(text),
+    }
+}
+
+/// Text of others that comes in pieces, on its way to stdout: as it is for a program, fit for a terminal where that is one.
+#[derive(Debug)]
+pub(crate) struct ForeignPieces {
+    is_terminal: bool,
+    /// The beginning of a character that ends in the next piece, or a carriage return that may be part of a line end.
+    held: Vec<u8>,
+}
+
+impl ForeignPieces {
+    pub(crate) fn new() -> Self {
+        Self { is_terminal: io::stdout().is_terminal(), held: Vec::new() }
+    }
+
+    /// Prints a piece.
+    pub(crate) fn print(&mut self, piece: &[u8]) -> io::Result<()> {
+        if !self.is_terminal {
+            return print_bytes(piece);
+        }
+        self.held.extend_from_slice(piece);
+        let whole = whole_characters(&self.held);
+        let rest = self.held.split_off(whole);
+        let ready = std::mem::replace(&mut self.held, rest);
+        print(&clean(&String::from_utf8_lossy(&ready)))
+    }
+
+    /// Prints what was held back, at the end.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        if self.held.is_empty() { Ok(()) } else { print(&clean(&String::from_utf8_lossy(&self.held))) }
+    }
+}
+
+/// How many bytes of a text can be shown before more of it comes.
+fn whole_characters(text: &[u8]) -> usize {
+    let tail = text.len().saturating_sub(3);
+    let cut = (tail..text.len()).rev().find(|at| text[*at] >= 0b1100_0000);
+    let end = match cut {
+        Some(at) if std::str::from_utf8(&text[at..]).is_err_and(|error| error.error_len().is_none()) => at,
+        Some(_) | None => text.len(),
+    };
+    if text[..end].ends_with(b"\r") { end - 1 } else { end }
+}
+
 /// Prints bytes to stdout as they are.
-pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
+fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     left_is_fine(write(&mut io::stdout().lock(), bytes))
 }
 
@@ -54,5 +106,26 @@ fn left_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_characters;
+
+    #[test]
+    fn a_character_is_not_cut_between_two_pieces() {
+        for (text, whole) in [
+            (&b"plain"[..], 5),
+            (b"", 0),
+            ("grün".as_bytes(), 5),
+            (&"grün".as_bytes()[..3], 2),
+            (&"a\u{1f600}".as_bytes()[..4], 1),
+            (b"a\xff", 2),
+            (b"line\r", 4),
+            (b"line\r\n", 6),
+        ] {
+            assert_eq!(whole_characters(text), whole, "{text:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Tables: columns that are as wide as what is in them, the last one as wide as it likes.
 
+use adjourn_core::visible_line;
 use clap::builder::styling::Style;
 
 use crate::style::{BOLD, PLAIN};
@@ -14,7 +15,8 @@ pub(crate) struct Cell {
 impl Cell {
     /// Text in a style.
     pub(crate) fn styled(style: Style, text: impl Into<String>) -> Self {
-        Self { text: text.into(), style }
+        // A line break in a cell would be one in the table.
+        Self { text: visible_line(&text.into()).into_owned(), style }
     }
 }
 

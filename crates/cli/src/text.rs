@@ -1,18 +1,14 @@
 //! Text of others, made fit for a terminal; and times, as people say them.
 
-use adjourn_core::Timestamp;
+use adjourn_core::{Timestamp, visible};
 
-/// `text` without what could move the cursor, change the colour or rename the window: agents print what they read.
+/// `text` with everything that could move the cursor, change the colour, rename the window or hide something shown as
+/// `\u{…}`: agents print what they read, and skills say what their authors like. Line ends of Windows are line ends.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars()
-        .filter(|char| matches!(char, '\n' | '\t') || !char.is_control())
-        .filter(|char| !is_reordering(*char))
-        .collect()
-}
-
-/// Marks that show text in another order than it is written in.
-fn is_reordering(char: char) -> bool {
-    matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    if text.contains('\r') {
+        return visible(&text.replace("\r\n", "\n")).into_owned();
+    }
+    visible(text).into_owned()
 }
 
 /// `text` in one line of at most `chars_max` characters.
@@ -83,8 +79,11 @@ mod tests {
     use super::{age, clean, indented, moment, one_line, quoted, until};
 
     #[test]
-    fn nothing_of_a_text_reaches_the_terminal_but_letters() {
-        assert_eq!(clean("a\u{1b}[31mb\u{7}c\r\nd\u{9b}e\u{202e}f\tg"), "a[31mbc\ndef\tg");
+    fn what_cannot_be_seen_in_a_text_is_shown_by_its_number() {
+        assert_eq!(
+            clean("a\u{1b}[31mb\u{7}c\r\nd\u{9b}e\u{202e}f\tg\rh"),
+            "a\\u{1b}[31mb\\u{7}c\nd\\u{9b}e\\u{202e}f\tg\\u{d}h"
+        );
     }
 
     #[test]

@@ -55,6 +55,8 @@ named! {
         OutputRepaired = "OUTPUT_REPAIRED",
         /// The agent's question could not be read, so its text is asked instead.
         AskUserMalformed = "ASK_USER_MALFORMED",
+        /// The agent tried something that only a person may do, or that belongs to another run; it was refused.
+        AgentRefused = "AGENT_REFUSED",
     }
 }
 

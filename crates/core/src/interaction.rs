@@ -136,6 +136,21 @@ pub struct By {
     /// Its name, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// How a person came in; none where nobody did, and in journals that were written before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
+}
+
+named! {
+    /// How a person came in to answer or to ask for something.
+    pub enum Via {
+        /// By the socket or a loopback port, as the user of this machine that the kernel names.
+        Socket = "socket",
+        /// With a token.
+        Token = "token",
+        /// With a session of the web page.
+        Session = "session",
+    }
 }
 
 named! {
@@ -152,11 +167,11 @@ named! {
 
 impl By {
     /// A person whose name is not known.
-    pub const USER: Self = Self { kind: ByKind::User, name: None };
+    pub const USER: Self = Self { kind: ByKind::User, name: None, via: None };
     /// Adjourn, in place of a person.
-    pub const AUTO_DECIDE: Self = Self { kind: ByKind::AutoDecide, name: None };
+    pub const AUTO_DECIDE: Self = Self { kind: ByKind::AutoDecide, name: None, via: None };
     /// Adjourn, because the question fell away.
-    pub const SYSTEM: Self = Self { kind: ByKind::System, name: None };
+    pub const SYSTEM: Self = Self { kind: ByKind::System, name: None, via: None };
 }
 
 /// The idempotency key of a reply: the same key with the same digest is the same reply.

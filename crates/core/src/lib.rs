@@ -41,6 +41,7 @@ mod settlement;
 pub mod statechart;
 mod time;
 mod view;
+mod visible;
 
 pub use actor::Actor;
 pub use canonical::canonical;
@@ -52,7 +53,7 @@ pub use contract::{
 };
 pub use fcmp::{Frame, FrameType, Place};
 pub use id::{BadId, ExecutionId, InteractionId, RoundtableId, RunId};
-pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject};
+pub use interaction::{Action, By, ByKind, Interaction, ReplyKey, Resolution, Source, Subject, Via};
 pub use journal::{
     Change, Claim, ClaimKey, ContractRow, Entry, Holder, Item, OpenInteraction, RoundtableRow, RunRow,
     StreamId,
@@ -81,3 +82,4 @@ pub use time::Timestamp;
 pub use view::{ContractView, OutcomeKind, TransitionView};
 pub use view::{GraphStatus, GraphView, SettlementView, StepMetadata, Trace, TraceStep};
 pub use view::{InteractionView, ProfileView, RunView};
+pub use visible::{is_hidden, visible, visible_line};

@@ -211,7 +211,7 @@ impl AcpEngine {
     ) -> Result<Live, Finished> {
         let badge = match offered.is_empty() {
             true => None,
-            false => Some(self.gateway.admit().await.map_err(Finished::Failed)?),
+            false => Some(self.gateway.admit(turn.run_id).await.map_err(Finished::Failed)?),
         };
         let seat = badge.as_ref().map(|badge| badge.seat(turn.tools.clone(), offered));
         let mut live = self.start(turn, badge.as_ref()).await?;

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -14,13 +15,37 @@ use rustix::io::Errno;
 const PATH_BYTES_MAX: usize = 4096;
 
 /// The regular file that `path` names inside of `folder`, for reading, or what is wrong with it.
+///
+/// A file with several names is refused: an agent can give a file outside of the folder a name inside of it, and have somebody
+/// else read what it cannot.
 pub fn open(folder: &Path, path: &str) -> Result<File, String> {
+    open_with(folder, path, READ).and_then(only_name)
+}
+
+/// The regular file that `path` names inside of `folder`, for reading, also if it has other names elsewhere. Only for folders
+/// that no agent writes to.
+pub fn open_with_other_names(folder: &Path, path: &str) -> Result<File, String> {
     open_with(folder, path, READ)
 }
 
-/// The regular file that `path` names inside of `folder`, emptied or new, or what is wrong with it.
+/// The regular file that `path` names inside of `folder`, emptied or new, or what is wrong with it. A file with several names is
+/// refused, and left as it is.
 pub fn create(folder: &Path, path: &str) -> Result<File, String> {
-    open_with(folder, path, WRITE)
+    let file = open_with(folder, path, WRITE).and_then(only_name)?;
+    file.set_len(0).map_err(|error| format!("cannot be emptied: {error}"))?;
+    Ok(file)
+}
+
+/// Why a file with several names is not read or written.
+pub const SEVERAL_NAMES: &str =
+    "has other names (hard links), which may be outside of the folder: a copy of it would do";
+
+fn only_name(file: File) -> Result<File, String> {
+    match file.metadata() {
+        Ok(metadata) if metadata.nlink() > 1 => Err(SEVERAL_NAMES.to_owned()),
+        Ok(_) => Ok(file),
+        Err(error) => Err(format!("cannot be opened: {error}")),
+    }
 }
 
 /// Whether `path` names something below a folder by its letters alone: relative, and without `..`.
@@ -51,7 +76,7 @@ fn open_with(folder: &Path, path: &str, flags: OFlags) -> Result<File, String> {
 /// A pipe must not make us wait, nor a terminal become ours.
 const CAREFULLY: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 const READ: OFlags = OFlags::RDONLY.union(CAREFULLY);
-const WRITE: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::TRUNC).union(CAREFULLY);
+const WRITE: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(CAREFULLY);
 
 /// What a new file may be used for: as the user's own programs leave it to the umask.
 fn mode(flags: OFlags) -> Mode {
@@ -103,7 +128,23 @@ mod tests {
     use proptest::prelude::{prop_assert, proptest};
     use rustix::fs::{CWD, Mode, OFlags, openat};
 
-    use super::{READ, create, open, step_by_step};
+    use super::{READ, SEVERAL_NAMES, create, open, open_with_other_names, step_by_step};
+
+    #[test]
+    fn a_file_with_another_name_outside_is_neither_read_nor_emptied() {
+        let outer = tempfile::tempdir().unwrap();
+        let (folder, secret) = (outer.path().join("work"), outer.path().join("secret"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(&secret, "s3cr3t").unwrap();
+        fs::hard_link(&secret, folder.join("mine")).unwrap();
+        for refused in [open(&folder, "mine"), create(&folder, "mine")] {
+            assert_eq!(refused.map(drop), Err(SEVERAL_NAMES.to_owned()));
+        }
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "s3cr3t");
+        assert!(open_with_other_names(&folder, "mine").is_ok());
+        fs::remove_file(&secret).unwrap();
+        assert!(open(&folder, "mine").is_ok(), "it has one name now");
+    }
 
     #[test]
     fn only_files_inside_are_opened() {

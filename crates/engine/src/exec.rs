@@ -126,6 +126,7 @@ impl ExecEngine {
         agent.sandbox = self.sandbox(turn, guest, &environment)?;
         (agent.args, agent.env) = (self.args(turn, guest), environment.into_variables());
         let supervised = self.supervisor.start(agent).await.map_err(not_started)?;
+        self.gateway.agents().register(turn.run_id, supervised.process());
         Ok((supervised, unread))
     }
 

@@ -10,22 +10,23 @@
 //! SDK that speaks it, do not leave this folder.
 
 mod answer;
-mod connection;
 mod door;
 mod handler;
 mod limits;
 mod listener;
 mod offered;
 mod places;
+mod visitor;
 
 use std::sync::Arc;
 
-use adjourn_core::{ErrorCode, RunError};
+use adjourn_core::{ErrorCode, RunError, RunId};
 use tokio::sync::OnceCell;
 
 pub(crate) use offered::Offered;
 pub(crate) use places::{Badge, Seat};
 
+use crate::agent_processes::AgentProcesses;
 use listener::Listening;
 use places::Places;
 
@@ -47,6 +48,7 @@ pub struct Gateway {
 #[derive(Debug, Default)]
 struct Shared {
     places: Arc<Places>,
+    agents: AgentProcesses,
     /// Nobody listens before there is somebody to listen to.
     listening: OnceCell<Listening>,
 }
@@ -57,13 +59,19 @@ impl Gateway {
         Self::default()
     }
 
-    /// Access for a process that is about to be started.
-    pub(crate) async fn admit(&self) -> Result<Badge, RunError> {
-        let listening =
-            self.shared.listening.get_or_try_init(|| Listening::start(self.shared.places.clone()));
+    /// The processes of all agents that the engines of this gateway started.
+    pub fn agents(&self) -> &AgentProcesses {
+        &self.shared.agents
+    }
+
+    /// Access for a process of `run_id` that is about to be started.
+    pub(crate) async fn admit(&self, run_id: RunId) -> Result<Badge, RunError> {
+        let shared = &self.shared;
+        let start = || Listening::start(shared.places.clone(), shared.agents.clone());
+        let listening = shared.listening.get_or_try_init(start);
         let listening = listening.await.map_err(|error| failed(format!("it cannot listen: {error}")))?;
         let place =
-            self.shared.places.add().map_err(|error| failed(format!("no token can be made: {error}")))?;
+            shared.places.add(run_id).map_err(|error| failed(format!("no token can be made: {error}")))?;
         Ok(Badge::new(place, listening.url()))
     }
 }

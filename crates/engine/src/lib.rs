@@ -13,6 +13,7 @@
 //! - Memory stays bounded whatever an agent, a model or a tool server sends.
 
 mod acp;
+pub mod agent_processes;
 pub mod beneath;
 mod detail;
 mod environment;
@@ -22,6 +23,7 @@ mod lines;
 mod log;
 pub mod model;
 mod pattern;
+mod peer_socket;
 mod program;
 mod reasoning;
 mod recording;
@@ -40,6 +42,7 @@ pub use exec::{ExecConfig, ExecEngine, Permission, Preset};
 pub use gateway::Gateway;
 pub use log::log_file;
 pub use pattern::Pattern;
+pub use peer_socket::{PeerSocket, find_peer_socket};
 pub use reasoning::ReasoningEngine;
 pub use recording::{Recorder, RecordingError};
 pub use replay::{Pace, ReplayEngine};

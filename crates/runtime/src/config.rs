@@ -10,6 +10,7 @@
 
 mod document;
 mod engine;
+mod file;
 mod model;
 mod problem;
 mod reader;
@@ -30,6 +31,7 @@ use toml::de::DeTable;
 pub use adjourn_engine::model::Api;
 pub use adjourn_engine::{Pace, Pattern, Permission, Preset};
 pub use engine::{EngineConfig, EngineKind, How};
+pub use file::ConfigFile;
 pub use model::Model;
 pub use problem::{ConfigError, ConfigProblem, Place};
 pub use sandbox::{SandboxConfig, SandboxSwitch};

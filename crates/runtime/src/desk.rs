@@ -8,6 +8,7 @@ use adjourn_core::roundtable::Role;
 use adjourn_core::{
     ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, RunSpec, Schema, Subject, Survey, TurnReason,
 };
+use adjourn_engine::agent_processes::AgentProcesses;
 use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_engine::{
@@ -114,6 +115,11 @@ impl Desk {
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The processes of the agents that were started here.
+    pub fn agents(&self) -> &AgentProcesses {
+        self.gateway.agents()
     }
 
     /// The folders.

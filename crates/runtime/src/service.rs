@@ -1,6 +1,7 @@
 //! A data directory at work: what every surface asks things of.
 
 mod contracts;
+mod refused_attempts;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -155,6 +156,9 @@ impl Service {
         let committed = threads.committed();
         let service = Self { runtime, driver, desk, committed };
         tokio::spawn(keep(service.downgrade(), listener));
+        if let Some(attempts) = service.desk.agents().refused_attempts() {
+            tokio::spawn(refused_attempts::write_down(service.downgrade(), attempts));
+        }
         Ok((service, threads))
     }
 

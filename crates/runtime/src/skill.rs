@@ -266,7 +266,7 @@ fn broken_rule(name: &str) -> Option<String> {
 
 fn recording(dir: &Path, declared: Option<String>, problems: &mut Problems) -> Option<PathBuf> {
     let path = declared.as_deref().unwrap_or(RECORDING);
-    match (beneath::open(dir, path), &declared) {
+    match (beneath::open_with_other_names(dir, path), &declared) {
         (Ok(_), _) => Some(dir.join(path)),
         (Err(_), None) => None,
         (Err(problem), Some(path)) => {
@@ -279,7 +279,7 @@ fn recording(dir: &Path, declared: Option<String>, problems: &mut Problems) -> O
 /// The text of a file of the package, or why there is none.
 fn read_text(dir: &Path, file: &str) -> Result<String, String> {
     // Not by its path: a link in an uploaded package must not show what is elsewhere.
-    let mut source = beneath::open(dir, file)?.take(FILE_BYTES_MAX + 1);
+    let mut source = beneath::open_with_other_names(dir, file)?.take(FILE_BYTES_MAX + 1);
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {

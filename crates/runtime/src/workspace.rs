@@ -30,7 +30,7 @@ mod versions;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{FieldError, OutputStream, Run, RunId, RunSpec};
@@ -197,8 +197,9 @@ impl Workspaces {
         let work = temporary.join(WORK);
         // The folder for uploads is made for the first of them, and the one for logs by whoever writes some: making
         // folders is the dearest part of starting a run.
-        match fs::create_dir(temporary) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(temporary),
+        let own = |is_recursive| fs::DirBuilder::new().recursive(is_recursive).mode(0o700).create(temporary);
+        match own(false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => own(true),
             made => made,
         }
         .and_then(|()| fs::create_dir(&work))
@@ -232,7 +233,7 @@ impl Workspaces {
         }
         let text =
             serde_json::to_vec(&about).map_err(|error| doing("describing the workspace")(error.into()))?;
-        fs::write(temporary.join(ABOUT), text).map_err(doing("describing the workspace"))
+        write_private(&temporary.join(ABOUT), &text).map_err(doing("describing the workspace"))
     }
 
     /// The workspace of a run, if all of it is still there: its folder, or the version of its skill where it has none.
@@ -282,10 +283,7 @@ impl Workspaces {
     pub(crate) fn keep_asked(&self, run_id: RunId, asked: &Asked) -> Result<(), WorkspaceError> {
         let failed = || doing("writing down the request");
         let text = serde_json::to_vec(asked).map_err(|error| failed()(error.into()))?;
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let mut file = options.open(self.runs.join(run_id.to_string()).join(ASKED)).map_err(failed())?;
-        file.write_all(&text).map_err(failed())
+        write_private(&self.runs.join(run_id.to_string()).join(ASKED), &text).map_err(failed())
     }
 
     /// What was asked for, as it was asked.
@@ -381,6 +379,11 @@ fn not_a_folder(place: &Place) -> WorkspaceError {
         Place::User(folder) => WorkspaceError::NotAFolder(folder.clone()),
         Place::Own | Place::Of(_) => WorkspaceError::NotAFolder(PathBuf::from(WORK)),
     }
+}
+
+/// Writes a new file that only the owner of the data directory can read.
+fn write_private(path: &Path, text: &[u8]) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text)
 }
 
 /// Whether a file that comes with a request may be called `name`.

@@ -1,23 +1,29 @@
 //! Who a request comes from, and whether that is enough.
 
+mod agent;
 mod needs;
 
-use adjourn_core::{By, ByKind};
+use adjourn_core::{By, ByKind, Via};
 use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
+pub(crate) use agent::agent_may;
 pub(crate) use needs::{Need, need};
 
 use crate::code::Code;
 use crate::problem::Problem;
 use crate::tokens::{Holder, Role, Tokens};
+use crate::user_name::user_name;
 
 /// Who a request comes from. Every request carries it as an extension, and every handler may take it as a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Caller {
-    /// Whoever works on this machine: nobody was asked.
-    Local,
+    /// A user of this machine, as the kernel names them.
+    User {
+        /// The number of the user; none where the system does not say, and everybody was let in.
+        uid: Option<u32>,
+    },
     /// The holder of a token.
     Token {
         /// The name of the token.
@@ -31,15 +37,15 @@ impl Caller {
     /// Who did what this caller asks for.
     pub(crate) fn by(self) -> By {
         match self {
-            Self::Local => By::USER,
-            Self::Token { name, .. } => By { kind: ByKind::User, name: Some(name) },
+            Self::User { uid } => By { name: uid.map(user_name), via: Some(Via::Socket), ..By::USER },
+            Self::Token { name, .. } => By { kind: ByKind::User, name: Some(name), via: Some(Via::Token) },
         }
     }
 
     /// Whether this caller may do what takes the role `needed`, where its route does not say everything.
     pub(crate) fn check(&self, needed: Role) -> Result<(), Problem> {
         match self {
-            Self::Local => Ok(()),
+            Self::User { .. } => Ok(()),
             Self::Token { name, role } => check(name, *role, needed),
         }
     }

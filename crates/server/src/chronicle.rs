@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use adjourn_core::{Event, Record, RunId, StreamId};
+use adjourn_core::{Event, Record, RunId, StreamId, WarningCode};
 use adjourn_store::{Error, Store};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
@@ -91,6 +91,9 @@ fn log(run_id: RunId, attempt: u32, event: &Event) {
         }
         Event::TurnStarted { reason, .. } => debug!(run_id, attempt, %reason, "turn started"),
         Event::RepairStarted { repair, .. } => info!(run_id, attempt, repair, "output is repaired"),
+        Event::Warned(warning) if warning.code == WarningCode::AgentRefused => {
+            warn!(run_id, attempt, warning = %warning.code, "run warned");
+        }
         Event::Warned(warning) => info!(run_id, attempt, warning = %warning.code, "run warned"),
         Event::InteractionOpened { id, subject, .. } => {
             debug!(run_id, attempt, interaction_id = id.0, source = %subject.source(), "question opened");

@@ -22,6 +22,12 @@ named! {
         ForeignHost = "FOREIGN_HOST",
         /// The request comes from a web page of somebody else.
         ForeignOrigin = "FOREIGN_ORIGIN",
+        /// An agent asked for something that only people may have.
+        AgentRefused = "AGENT_REFUSED",
+        /// Another user of this machine has to come in with a token.
+        OtherUser = "OTHER_USER",
+        /// Which process the request comes from cannot be found out, so it may be an agent's.
+        PeerUnknown = "PEER_UNKNOWN",
         /// There is nothing at this address.
         UnknownRoute = "UNKNOWN_ROUTE",
         /// There is no such run.
@@ -89,7 +95,12 @@ impl Code {
         match self {
             Self::BadJson | Self::BadForm | Self::BadRequest => StatusCode::BAD_REQUEST,
             Self::TokenMissing | Self::TokenUnknown => StatusCode::UNAUTHORIZED,
-            Self::RoleTooLow | Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::RoleTooLow
+            | Self::ForeignHost
+            | Self::ForeignOrigin
+            | Self::AgentRefused
+            | Self::OtherUser
+            | Self::PeerUnknown => StatusCode::FORBIDDEN,
             Self::UnknownRoute
             | Self::UnknownRun
             | Self::UnknownRoundtable

@@ -78,6 +78,10 @@ pub(crate) struct Connection<S> {
 }
 
 impl<S> Connection<S> {
+    pub(crate) fn get_ref(&self) -> &S {
+        &self.io
+    }
+
     /// What a write came to, unless the client has been taking nothing for too long.
     fn within(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {

@@ -50,6 +50,9 @@ struct FileView {
     /// Relative to the workspace.
     path: String,
     bytes: u64,
+    /// Why its content is not given out, where it is not: it has other names (hard links), which may be outside of the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'static str>,
 }
 
 /// What a run left in its workspace.
@@ -59,7 +62,11 @@ struct FileView {
 )]
 pub(crate) async fn list(State(server): State<Server>, RunPath(id): RunPath) -> Result<Json<Files>, Problem> {
     let listing = server.blocking(move |service| Ok(workspace(service, id)?.files()?)).await?;
-    let file = |file: &Listed| FileView { path: file.path.to_string_lossy().into_owned(), bytes: file.bytes };
+    let file = |file: &Listed| FileView {
+        path: file.path.to_string_lossy().into_owned(),
+        bytes: file.bytes,
+        problem: file.problem,
+    };
     let items = listing.files.iter().map(file).collect();
     Ok(Json(Files { items, next_cursor: None, truncated: listing.truncated }))
 }

@@ -1,32 +1,39 @@
-//! Who gets in.
+//! Host, Origin, user and token checks for every request.
 //!
-//! Nobody is asked who they are on loopback, so a page in the user's browser must not get through: not with a name of
+//! On loopback the user is looked up, not asked, so a page in the user's browser must not get through: not with a name of
 //! its own that leads to this machine (then `Host` is foreign), and not across origins (then `Origin` is). Where tokens
 //! are asked for, neither is looked at: no page has a token that it was not given, and what the server is called there
 //! only its proxy knows.
 
+use adjourn_core::{RunId, visible_line};
+use adjourn_engine::agent_processes::{AgentProcesses, RefusedAttempt};
 use adjourn_runtime::config::Config;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, future};
+use tracing::warn;
 
-use crate::access::{Caller, admit};
+use crate::access::{Caller, admit, agent_may};
 use crate::code::Code;
 use crate::limit::{RATE_DEFAULT, WriteLimit};
+use crate::peer::{Doubt, Peer};
 use crate::problem::Problem;
 use crate::tokens::{Holder, Tokens};
+use crate::user_name::user_name;
 
 /// How a client reached the server.
 #[derive(Debug, Clone)]
 pub enum Door {
-    /// By this port of this machine, where nobody is asked who they are.
+    /// By this port of this machine, where the user of the process at the other end is looked up.
     Loopback {
         /// The port.
         port: u16,
+        /// What is done about users other than the one that the server runs as.
+        other_users: OtherUsers,
     },
     /// By an address at which everybody needs one of these tokens.
     Tokens(Tokens),
@@ -34,42 +41,146 @@ pub enum Door {
     Socket,
 }
 
+/// What is done about users of this machine other than the one that the server runs as, and root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherUsers {
+    /// They do not get in.
+    Refused,
+    /// They get in like the owner. Agents still do not.
+    LetIn,
+}
+
 /// A door, and how much may go through it.
 #[derive(Clone)]
 pub(crate) struct Gate {
     door: Door,
+    agents: AgentProcesses,
     limit: Option<WriteLimit>,
+}
+
+/// Who a request comes from.
+enum Entered {
+    User {
+        uid: Option<u32>,
+    },
+    Token(Holder),
+    /// Nobody was asked, because the route is open to everybody.
+    Anybody,
+    Agent,
 }
 
 impl Gate {
     /// On loopback a loop of the user's own is the user's own affair, and a benchmark is one: there is a limit only where
     /// one is set. By the socket comes the owner of the data, who is not kept from it.
-    pub(crate) fn new(door: Door, config: &Config) -> Self {
+    pub(crate) fn new(door: Door, config: &Config, agents: AgentProcesses) -> Self {
         let rate = match door {
             Door::Loopback { .. } => config.server.writes,
             Door::Tokens(_) => Some(config.server.writes.unwrap_or(RATE_DEFAULT)),
             Door::Socket => None,
         };
-        Self { door, limit: rate.map(WriteLimit::new) }
+        Self { door, agents, limit: rate.map(WriteLimit::new) }
     }
 
     /// Lets a request in or says why not; whose token it has, where it has one.
     fn check(&self, request: &mut Request) -> Result<Option<Holder>, Problem> {
-        let holder = match &self.door {
-            Door::Loopback { port } => {
-                is_from_here(*port, request.uri(), request.headers()).map(|()| None)?
+        let peer = request.extensions().get::<Peer>().copied();
+        let (caller, holder) = match self.enter(peer, request)? {
+            Entered::User { uid } => (Caller::User { uid }, None),
+            Entered::Anybody => (Caller::User { uid: None }, None),
+            Entered::Token(holder) => {
+                (Caller::Token { name: holder.name.clone(), role: holder.role }, Some(holder))
             }
-            Door::Tokens(tokens) => admit(tokens, request)?,
-            Door::Socket => None,
+            // No caller is passed on: whatever a route does in somebody's name, it does not do for an agent.
+            Entered::Agent => return Ok(None),
         };
-        let caller = holder
-            .as_ref()
-            .map_or(Caller::Local, |holder| Caller::Token { name: holder.name.clone(), role: holder.role });
         if let Some(limit) = &self.limit {
             limit.count(&caller, request.method())?;
         }
         request.extensions_mut().insert(caller);
         Ok(holder)
+    }
+
+    fn enter(&self, peer: Option<Peer>, request: &Request) -> Result<Entered, Problem> {
+        match peer {
+            Some(Peer::Agent(run_id)) => return self.agent(run_id, request).map(|()| Entered::Agent),
+            Some(Peer::Doubtful(doubt)) => return Err(doubtful(doubt, request)),
+            Some(Peer::User(_) | Peer::Untold | Peer::Elsewhere) | None => {}
+        }
+        match &self.door {
+            Door::Loopback { port, other_users } => {
+                is_from_here(*port, request.uri(), request.headers())?;
+                user(peer, *other_users)
+            }
+            Door::Tokens(tokens) => Ok(admit(tokens, request)?.map_or(Entered::Anybody, Entered::Token)),
+            Door::Socket => user(peer, OtherUsers::Refused),
+        }
+    }
+
+    /// Lets an agent read its own run. Whatever else it tries is written down.
+    fn agent(&self, run_id: RunId, request: &Request) -> Result<(), Problem> {
+        let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+        let (method, path) = (request.method(), request.uri().path());
+        if agent_may(run_id, method, route, path) {
+            return Ok(());
+        }
+        let tried = format!("{method} {}", visible_line(first_line(path, PATH_CHARS_MAX)));
+        warn!(%run_id, tried, "an agent was refused");
+        let what = format!("asked its own server for `{tried}`, which was refused");
+        self.agents.report(RefusedAttempt { run_id, what });
+        let detail = format!(
+            "this process belongs to the agent of {run_id}, which may read its own run here and nothing else: \
+             what only a person may do is not done for an agent"
+        );
+        Err(Problem::new(Code::AgentRefused, detail))
+    }
+}
+
+/// Bytes of a path that are written down of a refused request.
+const PATH_CHARS_MAX: usize = 200;
+
+/// The beginning of a text.
+fn first_line(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn doubtful(doubt: Doubt, request: &Request) -> Problem {
+    warn!(reason = %doubt, method = %request.method(), "a request of an unknown process was refused");
+    let detail = format!(
+        "this request may come from an agent, and is refused: {doubt}. A person uses the command line, or a process whose \
+         open files this server may see"
+    );
+    Problem::new(Code::PeerUnknown, detail)
+}
+
+/// Lets the user in that the server runs as, and root; and others where that is wanted.
+fn user(peer: Option<Peer>, other_users: OtherUsers) -> Result<Entered, Problem> {
+    let own = rustix::process::geteuid().as_raw();
+    match (peer, other_users) {
+        // This process calls its own routes.
+        (None, _) => Ok(Entered::User { uid: Some(own) }),
+        (Some(Peer::User(uid)), _) if uid == own || uid == 0 => Ok(Entered::User { uid: Some(uid) }),
+        (Some(Peer::User(uid)), OtherUsers::LetIn) => Ok(Entered::User { uid: Some(uid) }),
+        (Some(Peer::User(uid)), OtherUsers::Refused) => {
+            let (caller, owner) = (user_name(uid), user_name(own));
+            let detail = format!(
+                "this server belongs to `{owner}`, and you are `{caller}`: ask for a token of a server that was started \
+                 with `--tokens`; `adjourn serve --open` lets all users of this machine in"
+            );
+            Err(Problem::new(Code::OtherUser, detail))
+        }
+        (Some(Peer::Untold | Peer::Elsewhere), OtherUsers::LetIn) => Ok(Entered::User { uid: None }),
+        (
+            Some(Peer::Untold | Peer::Elsewhere | Peer::Agent(_) | Peer::Doubtful(_)),
+            OtherUsers::Refused | OtherUsers::LetIn,
+        ) => {
+            let detail = "whose process this is cannot be found out here: start the server with `--tokens` and use a token, \
+                 or with `--open` to let all users of this machine in";
+            Err(Problem::new(Code::PeerUnknown, detail))
+        }
     }
 }
 

@@ -3,14 +3,20 @@
 use std::io;
 use std::time::Duration;
 
+use adjourn_engine::agent_processes::AgentProcesses;
 use axum::Router;
 use axum::serve::Listener;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use crate::peer::{HasOrigin, Peer};
 
 /// How long a client may take for the head of a request, and how long a connection may stay open without one. A head
 /// that is dribbled would hold its place for ever; a client that keeps its connections opens another.
@@ -21,9 +27,10 @@ const HEAD_WITHIN: Duration = Duration::from_secs(30);
 const READ_AHEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// Serves every connection of `listener` until `shutdown`, and then until each has finished what it was asked.
-pub(crate) async fn serve<L: Listener>(
+pub(crate) async fn serve<L: Listener<Io: HasOrigin>>(
     mut listener: L,
     router: Router,
+    agents: AgentProcesses,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
     // Cut off when this is dropped: nobody waits any longer then.
@@ -32,7 +39,11 @@ pub(crate) async fn serve<L: Listener>(
         tokio::select! {
             () = shutdown.cancelled() => break,
             (io, _) = listener.accept() => {
-                connections.spawn(converse(io, router.clone(), shutdown.clone()));
+                let (router, agents, shutdown) = (router.clone(), agents.clone(), shutdown.clone());
+                connections.spawn(async move {
+                    let peer = Peer::find(io.origin(), &agents).await;
+                    converse(io, peer, router, shutdown).await;
+                });
             }
             Some(_) = connections.join_next() => {}
         }
@@ -43,14 +54,18 @@ pub(crate) async fn serve<L: Listener>(
 }
 
 /// Serves one connection. How it ends is the client's affair.
-async fn converse<I>(io: I, router: Router, shutdown: CancellationToken)
+async fn converse<I>(io: I, peer: Peer, router: Router, shutdown: CancellationToken)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(READ_AHEAD_BYTES_MAX);
-    let mut connection =
-        std::pin::pin!(http.serve_connection(TokioIo::new(io), TowerToHyperService::new(router)));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.call(request)
+    });
+    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(io), service));
     tokio::select! {
         _ = connection.as_mut() => {}
         () = shutdown.cancelled() => {
@@ -70,11 +85,12 @@ mod tests {
 
     use super::{HEAD_WITHIN, converse};
     use crate::body;
+    use crate::peer::Peer;
 
     fn client() -> DuplexStream {
         let router = Router::new().route("/", post(async |body::Json(document)| document.to_string()));
         let (client, server) = duplex(1024);
-        tokio::spawn(converse(server, router, CancellationToken::new()));
+        tokio::spawn(converse(server, Peer::Elsewhere, router, CancellationToken::new()));
         client
     }
 

@@ -100,7 +100,7 @@ mod tests {
         let writes = |caller: &Caller| (0..10).filter(|_| limit.count(caller, &Method::POST).is_ok()).count();
         assert_eq!(writes(&one), 3);
         assert!(limit.count(&one, &Method::GET).is_ok());
-        assert_eq!((writes(&other), writes(&Caller::Local)), (3, 3));
+        assert_eq!((writes(&other), writes(&Caller::User { uid: None })), (3, 3));
         clock.advance(Duration::from_secs(2));
         assert_eq!(writes(&one), 2);
         let refused = limit.count(&one, &Method::DELETE).unwrap_err().into_response();

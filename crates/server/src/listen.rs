@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tokio::net::{TcpListener, UnixListener};
 
 use crate::error::Error;
-use crate::guard::Door;
+use crate::guard::{Door, OtherUsers};
 use crate::tokens::Tokens;
 
 /// Where the server listens unless it is told otherwise.
@@ -36,8 +36,18 @@ impl Listeners {
         let failed = |source| Error::Address { address, source };
         let tcp = TcpListener::bind(address).await.map_err(failed)?;
         let address = tcp.local_addr().map_err(failed)?;
-        let door = tokens.map_or(Door::Loopback { port: address.port() }, Door::Tokens);
+        let door = tokens
+            .map_or(Door::Loopback { port: address.port(), other_users: OtherUsers::Refused }, Door::Tokens);
         Ok(Self { tcp, door, socket: Socket::bind(data_dir)?, address })
+    }
+
+    /// With this said about other users of this machine, where nobody needs a token. They are refused unless it is.
+    #[must_use]
+    pub fn other_users(mut self, said: OtherUsers) -> Self {
+        if let Door::Loopback { other_users, .. } = &mut self.door {
+            *other_users = said;
+        }
+        self
     }
 
     /// The address that is listened on, with the port that was found where none was asked for.

@@ -21,12 +21,15 @@ use crate::problem::{CONTENT_TYPE, Document};
 use crate::router::Server;
 
 /// What any route may answer with.
-const ANYWHERE: [Code; 7] = [
+const ANYWHERE: [Code; 10] = [
     Code::TokenMissing,
     Code::TokenUnknown,
     Code::RoleTooLow,
     Code::ForeignHost,
     Code::ForeignOrigin,
+    Code::AgentRefused,
+    Code::OtherUser,
+    Code::PeerUnknown,
     Code::Internal,
     Code::JournalUnavailable,
 ];

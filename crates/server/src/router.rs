@@ -47,7 +47,10 @@ impl Server {
             .method_not_allowed_fallback(no_such_method)
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
             .layer(Extension(Reach::of(&door)))
-            .layer(from_fn_with_state(Gate::new(door, self.service.desk().config()), guard))
+            .layer(from_fn_with_state(
+                Gate::new(door, self.service.desk().config(), self.service.desk().agents().clone()),
+                guard,
+            ))
             .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
             .layer(from_fn(request_id::identify))
             .with_state(self)

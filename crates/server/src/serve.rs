@@ -16,9 +16,10 @@ use crate::connection::{Bounded, Limits};
 use crate::descriptors::raise_descriptor_limit;
 use crate::drain::{Ending, drained};
 use crate::error::Error;
-use crate::guard::Door;
+use crate::guard::{Door, OtherUsers};
 use crate::http;
 use crate::listen::{self, Listeners, Socket};
+use crate::peer::HasOrigin;
 use crate::router::Server;
 use crate::tokens::Tokens;
 use crate::traces::Traces;
@@ -38,6 +39,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// The file of tokens that clients at that address need.
     pub tokens: Option<PathBuf>,
+    /// Whether other users of this machine come in without a token.
+    pub other_users: OtherUsers,
     /// How long turns may take to finish when the server is told to end.
     pub grace: Duration,
 }
@@ -50,6 +53,7 @@ pub async fn run(options: Options, ending: Ending, ready: impl FnOnce(SocketAddr
     let webhooks = options.config.webhooks.as_ref().map(Webhooks::new).transpose()?;
     let (service, threads) = Service::open(&options.data_dir, options.config)?;
     let listeners = Listeners::bind(options.listen, tokens, &options.data_dir).await?;
+    let listeners = listeners.other_users(options.other_users);
     ready(listeners.address());
     let doors = CancellationToken::new();
     let _closes = doors.clone().drop_guard();
@@ -143,7 +147,7 @@ async fn until<T>(
     Ok(served?)
 }
 
-async fn open<L: Listener>(listener: L, server: Server, door: Door) -> std::io::Result<()> {
-    let shutdown = server.shutdown.clone();
-    http::serve(listener, server.router(door), shutdown).await
+async fn open<L: Listener<Io: HasOrigin>>(listener: L, server: Server, door: Door) -> std::io::Result<()> {
+    let (agents, shutdown) = (server.service.desk().agents().clone(), server.shutdown.clone());
+    http::serve(listener, server.router(door), agents, shutdown).await
 }

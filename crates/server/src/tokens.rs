@@ -51,6 +51,17 @@ pub enum TokensError {
         /// The file.
         path: PathBuf,
     },
+    /// It belongs to neither the user of this process nor root, who could add tokens to it.
+    #[error(
+        "{path} belongs to `{owner}`, who could let anybody in: it should belong to the user that the server runs as, or to root",
+        path = path.display()
+    )]
+    OfAnotherUser {
+        /// The file.
+        path: PathBuf,
+        /// Whose it is.
+        owner: String,
+    },
     /// Some of its lines are not tokens: all of those.
     #[error("{}", problems(path, lines))]
     BadLines {

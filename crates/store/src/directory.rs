@@ -1,18 +1,18 @@
 //! The directory that holds everything.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::Error;
+use crate::{Error, modes};
 
 /// Makes sure that `dir` is a directory, and that it is still there after a power cut if it was made now.
 pub(crate) fn prepare(dir: &Path) -> Result<(), Error> {
     if dir.is_dir() {
-        return Ok(());
+        return modes::protect(dir).map(drop).map_err(|error| unusable(dir, &error));
     }
     let make = || {
-        fs::create_dir_all(dir)?;
+        modes::create(dir)?;
         match dir.canonicalize()?.parent() {
             Some(parent) => File::open(parent)?.sync_all(),
             None => Ok(()),

@@ -13,6 +13,7 @@ mod error;
 mod feed;
 mod journal;
 mod lock;
+mod modes;
 mod sqlite;
 mod tables;
 mod tally;
@@ -24,6 +25,7 @@ pub use contract::{
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
+pub use modes::protect;
 pub use sqlite::SqliteStore;
 pub use tables::{TableAccepted, TableAnswer, TableDecider, TableDenied, TableRequest, load_roundtable};
 pub use tally::{Tallied, Tally};

@@ -66,6 +66,9 @@ pub(crate) struct Files {
 pub(crate) struct FileView {
     pub(crate) path: String,
     pub(crate) bytes: u64,
+    /// Why its content is not given out, where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) problem: Option<String>,
 }
 
 /// A page of the history of a run.

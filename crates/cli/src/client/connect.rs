@@ -71,7 +71,11 @@ async fn working(global: &Global) -> anyhow::Result<Transport> {
         }
         let config = match &mut config {
             Some(config) => config,
-            none => none.insert(global.config()?),
+            none => {
+                let config = global.config()?;
+                global.protect_data(|said| anstream::eprintln!("{said}"))?;
+                none.insert(config)
+            }
         };
         match Owner::open(&global.data, config.clone()) {
             Ok(owner) => return Ok(Transport::Here(Box::new(owner))),

@@ -9,7 +9,7 @@ use crate::client::{Client, FileView, Role};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;
-use crate::output::{print, print_bytes, print_json};
+use crate::output::{ForeignPieces, print, print_json};
 use crate::table::{Cell, table};
 use crate::text::clean;
 
@@ -39,10 +39,11 @@ impl Files {
 
 async fn print_file(client: &mut Client<'_>, run_id: RunId, path: &str) -> anyhow::Result<()> {
     let mut pieces = client.file(run_id, path).await?.into_body().into_data_stream();
+    let mut shown = ForeignPieces::new();
     while let Some(piece) = pieces.next().await {
-        print_bytes(&piece.with_context(|| format!("{path} could not be read to its end"))?)?;
+        shown.print(&piece.with_context(|| format!("{path} could not be read to its end"))?)?;
     }
-    Ok(())
+    Ok(shown.finish()?)
 }
 
 async fn list(client: &mut Client<'_>, run_id: RunId) -> anyhow::Result<()> {
@@ -51,12 +52,15 @@ async fn list(client: &mut Client<'_>, run_id: RunId) -> anyhow::Result<()> {
         return print_json(&files);
     }
     if let Some(Ok(workspace)) = client.global.workspace(run_id) {
-        anstream::eprintln!("in {}", workspace.work.display());
+        anstream::eprintln!("in {}", clean(&workspace.work.display().to_string()));
     }
     let rows: Vec<_> = files
         .items
         .iter()
-        .map(|FileView { path, bytes }| vec![Cell::from(bytes.to_string()), Cell::from(clean(path))])
+        .map(|FileView { path, bytes, problem }| {
+            let problem = problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default();
+            vec![Cell::from(bytes.to_string()), Cell::from(format!("{path}{problem}"))]
+        })
         .collect();
     if !rows.is_empty() {
         print(&table(&["BYTES", "FILE"], &rows))?;

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output::{print, print_json};
 use crate::question::{OpenQuestion, question_text, reply_commands};
 use crate::style::{self, styled};
-use crate::text::{age, indented, one_line, until};
+use crate::text::{age, clean, indented, one_line, until};
 
 /// Characters that are shown of what a roundtable is about.
 const SUBJECT_CHARS_MAX: usize = 60;
@@ -50,7 +50,7 @@ fn entry(global: &Global, waiting: &Waiting, of_run: &HashMap<RunId, usize>) -> 
         Asker::Run { run_id, skill, .. } => {
             let count = of_run.get(run_id).copied().unwrap_or(1);
             let commands = reply_commands(global, *run_id, OpenQuestion::one_of(interaction, count));
-            (run_id.to_string(), skill.clone(), question_text(interaction), commands)
+            (run_id.to_string(), skill.as_deref().map(clean), question_text(interaction), commands)
         }
         Asker::Roundtable { roundtable_id, subject } => {
             let command = roundtable::reply_command(global, *roundtable_id, interaction);

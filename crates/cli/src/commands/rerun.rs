@@ -10,6 +10,7 @@ use crate::find::find;
 use crate::stay::{Answers, stay};
 use crate::style::{self, styled};
 use crate::tail::Tail;
+use crate::text::clean;
 
 /// Start a new run of the same request, and stay with it
 #[derive(Debug, Args)]
@@ -30,7 +31,7 @@ impl Rerun {
         match self.create(&mut client).await {
             Ok((earlier, Created { run, .. })) => {
                 let id = styled(style::BOLD, run.run_id);
-                anstream::eprintln!("{id}  as {earlier}, on {}", run.engine);
+                anstream::eprintln!("{id}  as {earlier}, on {}", clean(&run.engine));
                 stay(client, Tail::from_start(run), Answers::new(self.answers)).await
             }
             Err(error) => {

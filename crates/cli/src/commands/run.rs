@@ -19,6 +19,7 @@ use crate::result::{GoesOn, who_goes_on};
 use crate::stay::{Answers, stay};
 use crate::style::{self, styled};
 use crate::tail::Tail;
+use crate::text::clean;
 
 /// Start a run of a skill, and stay with it
 ///
@@ -112,13 +113,13 @@ impl RunCommand {
             }
         };
         if let Some(notice) = &created.notice {
-            anstream::eprintln!("{} {notice}", styled(style::ODD, "note:"));
+            anstream::eprintln!("{} {}", styled(style::ODD, "note:"), clean(notice));
         }
         if self.detach {
             return leave(global, &created);
         }
         let run = created.run;
-        anstream::eprintln!("{}  on {}", styled(style::BOLD, run.run_id), run.engine);
+        anstream::eprintln!("{}  on {}", styled(style::BOLD, run.run_id), clean(&run.engine));
         stay(client, Tail::from_start(run), Answers::new(self.answers)).await
     }
 }

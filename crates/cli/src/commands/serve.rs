@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use adjourn_server::{Background, Ending, Error, GRACE_DEFAULT, LISTEN_DEFAULT, Options, run_until_idle};
+use adjourn_server::{
+    Background, Ending, Error, GRACE_DEFAULT, LISTEN_DEFAULT, Options, OtherUsers, run_until_idle,
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::background::GREETING;
@@ -38,6 +40,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", env = "ADJOURN_TOKENS")]
     tokens: Option<PathBuf>,
 
+    /// Let all users of this machine in without a token, where the address is of this machine only
+    #[arg(long, conflicts_with = "tokens")]
+    open: bool,
+
     /// How long turns may take to finish when it is told to stop
     #[arg(long, value_name = "SEC", default_value_t = GRACE_DEFAULT.as_secs())]
     grace: u64,
@@ -56,11 +62,14 @@ impl Serve {
             self.in_background(global, ending).await?;
             return Ok(Exit::Done);
         }
+        let config = global.config()?;
+        global.protect_data(|said| self.log_format.say(said))?;
         let options = Options {
             data_dir: global.data.clone(),
-            config: global.config()?,
+            config,
             listen: self.listen,
             tokens: self.tokens,
+            other_users: if self.open { OtherUsers::LetIn } else { OtherUsers::Refused },
             grace: Duration::from_secs(self.grace),
         };
         adjourn_server::run(options, ending, |address| {
@@ -76,6 +85,7 @@ impl Serve {
         // group already, and then it is out of reach as well.
         let _ = rustix::process::setsid();
         let config = global.config()?;
+        global.protect_data(|said| self.log_format.say(said))?;
         print_line(&format!("{GREETING}\n"))?;
         let began = Instant::now();
         loop {

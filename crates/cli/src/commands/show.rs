@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use adjourn_core::{By, ByKind, ContractView, InteractionView, RunStatus, RunView};
+use adjourn_core::{By, ByKind, ContractView, InteractionView, RunStatus, RunView, Via};
 use adjourn_runtime::workspace::WorkspaceError;
 use clap::Args;
 use serde_json::json;
@@ -106,13 +106,13 @@ fn facts(global: &Global, run: &RunView, page: &mut Page) {
     page.line("run", styled(style::BOLD, run.run_id));
     page.line("status", styled(style::status(run.status), run.status));
     if let Some(skill) = &run.skill {
-        page.line("skill", skill);
+        page.line("skill", clean(skill));
     }
     if let Some(prompt) = &run.prompt {
         page.line("task", one_line(prompt, LINE_CHARS_MAX));
     }
     let profile = run.interactive_profile.kind;
-    page.line("engine", format!("{}, {}, {profile}", run.engine, run.execution_mode));
+    page.line("engine", format!("{}, {}, {profile}", clean(&run.engine), run.execution_mode));
     let attempts = run.max_attempt.map(|most| format!(" of {most}")).unwrap_or_default();
     page.line("attempt", format!("{}{attempts}", run.attempt_number));
     if run.restarts > 0 {
@@ -132,9 +132,9 @@ fn facts(global: &Global, run: &RunView, page: &mut Page) {
         page.line("usage", usage);
     }
     match global.workspace(run.run_id) {
-        Some(Ok(workspace)) => page.line("workspace", workspace.work.display()),
+        Some(Ok(workspace)) => page.line("workspace", clean(&workspace.work.display().to_string())),
         Some(Err(WorkspaceError::Missing(_))) => page.line("workspace", "none"),
-        Some(Err(error)) => page.line("workspace", error),
+        Some(Err(error)) => page.line("workspace", clean(&error.to_string())),
         None => {}
     }
     if matches!(run.status, RunStatus::Queued | RunStatus::Running) {
@@ -162,7 +162,10 @@ fn asked_and_answered(interaction: &InteractionView) -> String {
 
 fn who(by: &By) -> String {
     match (by.kind, &by.name) {
-        (ByKind::User, Some(name)) => clean(name),
+        (ByKind::User, Some(name)) => match by.via {
+            Some(Via::Token) => format!("{} by token", clean(name)),
+            Some(Via::Socket | Via::Session) | None => clean(name),
+        },
         (ByKind::User, None) => "a person".to_owned(),
         (ByKind::AutoDecide, _) => "no one in time".to_owned(),
         (ByKind::System, _) => "adjourn".to_owned(),

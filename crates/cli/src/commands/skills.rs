@@ -12,6 +12,7 @@ use crate::data::Global;
 use crate::exit::Exit;
 use crate::output::{print, print_json};
 use crate::style::{self, styled};
+use crate::text::clean;
 
 /// Look after skill packages
 #[derive(Debug, Args)]
@@ -41,7 +42,8 @@ fn check(global: &Global, dir: &Path) -> anyhow::Result<Exit> {
     if !dir.is_dir() {
         bail!("there is no folder {}: a skill is a folder with a {SKILL_FILE}", dir.display());
     }
-    let config = global.config()?;
+    // Nothing is started for this, so that it need not be trusted.
+    let config = global.config_without_trust()?;
     let problems = skill::check(dir, &config.engine_names());
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     if global.json {
@@ -69,7 +71,7 @@ fn line(dir: &Path, problem: &Problem) -> String {
         Severity::Error => style::BAD,
         Severity::Warning => style::ODD,
     };
-    format!("{place}: {} {message}\n", styled(style, format!("{severity}:")))
+    format!("{}: {} {}\n", clean(&place), styled(style, format!("{severity}:")), clean(message))
 }
 
 fn document(problem: &Problem) -> Value {

@@ -33,6 +33,7 @@ fn a_signal_leaves_the_run_to_the_next_command_and_its_process_ends() {
     let world = World::new();
     let started = world.started();
     let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+        .env("ADJOURN_TRUST_CONFIG", "1")
         .args(["run", "deploy", "--engine", "blocks", "--json"])
         .current_dir(world.path())
         .env_remove("ADJOURN_DATA")

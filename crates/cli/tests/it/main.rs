@@ -9,10 +9,12 @@ mod contracts;
 mod detach;
 mod drain;
 mod engines;
+mod escapes;
 mod listing;
 mod logs;
 mod mcp;
 mod owner;
+mod privacy;
 mod process;
 mod prune;
 mod reply;
@@ -25,6 +27,7 @@ mod statechart;
 mod terminal;
 mod token;
 mod traces;
+mod trust;
 mod webhooks;
 mod world;
 mod wrong_use;
@@ -39,6 +42,8 @@ fn adjourn(arguments: &[&str]) -> Command {
     {
         command.env_remove(name);
     }
+    // Tests write configurations of their own.
+    command.env("ADJOURN_TRUST_CONFIG", "1");
     command.args(arguments);
     command
 }

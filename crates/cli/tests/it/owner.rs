@@ -15,6 +15,7 @@ const RESULT: &str = "{\n  \"where\": \"prod\"\n}\n";
 fn busy(world: &World) -> Child {
     let started = world.started();
     let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+        .env("ADJOURN_TRUST_CONFIG", "1")
         .args(["run", "deploy", "--engine", "blocks"])
         .current_dir(world.path())
         .env_remove("ADJOURN_DATA")
@@ -110,6 +111,7 @@ fn following_the_events_of_another_process_ends_with_the_run() {
     let mut child = busy(&world);
     let run = world.items(&["ps"])[0]["run_id"].as_str().unwrap().to_owned();
     let follower = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+        .env("ADJOURN_TRUST_CONFIG", "1")
         .args(["events", &run, "--follow", "--json"])
         .current_dir(world.path())
         .env_remove("ADJOURN_DATA")

@@ -17,6 +17,7 @@ impl Server {
     /// Starts one in this folder, with more arguments and a variable.
     pub(crate) fn start(folder: &Path, arguments: &[&str], (variable, value): (&str, &str)) -> Self {
         let mut process = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+            .env("ADJOURN_TRUST_CONFIG", "1")
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(arguments)
             .current_dir(folder)

@@ -51,7 +51,10 @@ fn a_run_without_a_skill_takes_what_the_agent_says() {
     world.write("asks.sh", "#!/bin/sh\ncat > /dev/null\nprintf 'It is \\033[31mfine\\033[0m.\\n'\n");
     let said = world.says(&["run", "--prompt", "How is it?", "--engine", "asks", "--mode", "auto"]);
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(said.stdout, "It is [31mfine[0m.\n", "an agent does not get to colour the terminal");
+    assert_eq!(
+        said.stdout, "It is \\u{1b}[31mfine\\u{1b}[0m.\n",
+        "an agent does not get to colour the terminal"
+    );
 }
 
 #[test]

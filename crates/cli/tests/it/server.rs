@@ -134,5 +134,5 @@ fn a_token_comes_from_the_environment_and_its_name_is_who_answered() {
     assert_eq!(say(Some(&reads), &["ps"]).code, Some(0));
     let runs = there.items(&["ps"]);
     let shown = there.says(&["show", runs[0]["run_id"].as_str().unwrap()]).stdout;
-    assert!(shown.contains("(answered, ada-admin, "), "{shown}");
+    assert!(shown.contains("(answered, ada-admin by token, "), "{shown}");
 }

@@ -31,6 +31,7 @@ impl Terminal {
         let path = ptsname(&terminal, Vec::new()).unwrap();
         let end = OpenOptions::new().read(true).write(true).open(path.to_str().unwrap()).unwrap();
         let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+            .env("ADJOURN_TRUST_CONFIG", "1")
             .args(arguments)
             .current_dir(world.path())
             .env_remove("ADJOURN_DATA")

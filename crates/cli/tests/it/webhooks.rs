@@ -132,6 +132,7 @@ struct Server {
 impl Server {
     fn start(world: &World) -> Self {
         let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
+            .env("ADJOURN_TRUST_CONFIG", "1")
             .args(["serve", "--listen", "127.0.0.1:0"])
             .current_dir(world.path())
             .env_remove("ADJOURN_DATA")

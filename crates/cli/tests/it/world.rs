@@ -147,6 +147,7 @@ impl World {
             .env_remove("ADJOURN_DATA")
             .env_remove("ADJOURN_SERVER")
             .env_remove("ADJOURN_TOKEN")
+            .env("ADJOURN_TRUST_CONFIG", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -235,6 +236,8 @@ macro_rules! assert_settled {
         settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "TIME");
         settings.add_filter(r"\d\d:\d\d:\d\d\.\d{3}", "CLOCK");
         settings.add_filter(r"\b\d+s\b", "AGE");
+        settings.add_filter(r"\(answered, [^,]+, MOMENT\)", "(answered, USER, MOMENT)");
+        settings.add_filter(r"(settled as \w+) by [^:]+:", "$1 by USER:");
         settings.bind(|| insta::assert_snapshot!($text));
     }};
 }

@@ -7,7 +7,7 @@ use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey};
 use crate::{
     ClaimKey, ContractSpec, Evidence, ExecutionId, Holder, InteractionId, PermissionRequest, Question,
-    RunError, RunId, Timestamp,
+    RunError, RunId, Timestamp, Warning,
 };
 
 /// Something asked of a run.
@@ -39,6 +39,8 @@ pub enum Command {
     Expire(InteractionId),
     /// End the run.
     Cancel(By),
+    /// Write down something odd that was noticed from outside of its turns.
+    Warn(Warning),
     /// The process that waited with the run is gone.
     ReportProcessEnded {
         /// Which one. A late word of an earlier process says nothing about the one that is there now.

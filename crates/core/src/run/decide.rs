@@ -8,6 +8,7 @@ mod expire;
 mod recover;
 mod reply;
 mod turn;
+mod warn;
 
 use super::Run;
 use super::command::{Command, Known, create_key, successor_key};
@@ -41,6 +42,7 @@ impl Run {
             | Command::Reply(_)
             | Command::Expire(_)
             | Command::Cancel(_)
+            | Command::Warn(_)
             | Command::ReportProcessEnded { .. }
             | Command::Recover(_)
             | Command::RequestContract(_)
@@ -64,6 +66,7 @@ impl Run {
             Command::Reply(reply) => reply::reply(&mut draft, reply)?,
             Command::Expire(id) => expire::expire(&mut draft, *id)?,
             Command::Cancel(by) => cancel::cancel(&mut draft, by)?,
+            Command::Warn(warning) => warn::warn(&mut draft, warning),
             Command::ReportProcessEnded { process, loadable } => {
                 cancel::process_ended(&mut draft, *process, *loadable)?;
             }
@@ -100,6 +103,7 @@ impl Run {
             | Command::EndTurn { .. }
             | Command::Expire(_)
             | Command::Cancel(_)
+            | Command::Warn(_)
             | Command::ReportProcessEnded { .. }
             | Command::Recover(_)
             | Command::DispatchContract(_)

@@ -246,7 +246,7 @@ pub struct Usage {
 }
 
 /// A process, told apart from a later one with the same number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Process {
     /// Its number.
     pub pid: u32,

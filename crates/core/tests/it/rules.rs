@@ -9,3 +9,4 @@ mod notices;
 mod permissions;
 mod questions;
 mod restarts;
+mod warnings;

@@ -76,9 +76,11 @@ impl AcpEngine {
         agent.args = self.config.command.iter().skip(1).map(OsString::from).collect();
         agent.sandbox = self.sandbox(turn, &environment)?;
         agent.env = environment.into_variables();
+        let agents = self.gateway.agents();
         let terminals =
-            Terminals::new(&self.config, &turn.workspace, &self.supervisor, agent.sandbox.clone());
+            Terminals::new(&self.config, turn, &self.supervisor, agents, agent.sandbox.clone());
         let supervised = self.supervisor.start(agent).await.map_err(not_started)?;
+        agents.register(turn.run_id, supervised.process());
         let turn = &Turn { masker, ..turn.clone() };
         let live = Live::connect(self.name(), supervised, turn, &self.config, terminals).await;
         live.map_err(|error| {

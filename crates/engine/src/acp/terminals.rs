@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use adjourn_core::RunId;
 use agent_client_protocol::v1::schema::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
     ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalExitStatus, TerminalId, TerminalOutputRequest,
@@ -18,11 +19,13 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::keeper::Kept;
 use super::{AcpConfig, Serves};
+use crate::agent_processes::AgentProcesses;
 use crate::environment::Environment;
 use crate::exec::CHUNK_BYTES;
 use crate::program;
 use crate::sandbox::Sandbox;
 use crate::supervisor::{Exit, Program, Supervisor};
+use crate::turn::Turn;
 
 /// Commands that an agent may have running, or not released, at once.
 const TERMINALS_MAX: usize = 16;
@@ -43,6 +46,9 @@ struct Workplace {
     supervisor: Supervisor,
     /// The wall around the agent itself.
     sandbox: Option<Sandbox>,
+    /// A command is its agent's, whoever starts it.
+    run_id: RunId,
+    agents: AgentProcesses,
 }
 
 /// A command, running or not.
@@ -83,15 +89,18 @@ impl Drop for Terminal {
 impl Terminals {
     pub(super) fn new(
         config: &AcpConfig,
-        workspace: &Path,
+        turn: &Turn,
         supervisor: &Supervisor,
+        agents: &AgentProcesses,
         sandbox: Option<Sandbox>,
     ) -> Self {
         let workplace = config.serves.contains(&Serves::Terminal).then(|| Workplace {
-            folder: workspace.to_owned(),
+            folder: turn.workspace.clone(),
             environment: Environment::new(std::env::vars_os(), &config.pass_env, &config.env),
             supervisor: supervisor.clone(),
             sandbox,
+            run_id: turn.run_id,
+            agents: agents.clone(),
         });
         Self { workplace, open: Mutex::default() }
     }
@@ -114,6 +123,7 @@ impl Terminals {
             .start(workplace.command(&request)?)
             .await
             .map_err(Error::into_internal_error)?;
+        workplace.agents.register(workplace.run_id, supervised.process());
         let (stdout, stderr) = (supervised.stdout.take(), supervised.stderr.take());
         drop(supervised.stdin.take());
         let bytes_max = request.output_byte_limit.and_then(|limit| usize::try_from(limit).ok());

@@ -43,7 +43,7 @@ impl ExecEngine {
             Some(_) => return Ok(None),
             None => {}
         }
-        let badge = self.gateway.admit().await?;
+        let badge = self.gateway.admit(turn.run_id).await?;
         let files =
             Files::write(profile.gateway.files, &turn.logs, badge.url()).map_err(|error| RunError {
                 code: ErrorCode::Internal,

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use adjourn_core::RunId;
 use subtle::ConstantTimeEq;
 use tokio::sync::Semaphore;
 
@@ -22,6 +23,8 @@ pub(super) struct Places(Mutex<Vec<Weak<Place>>>);
 /// The place of one agent.
 #[derive(Debug)]
 pub(super) struct Place {
+    /// The run that the agent works for.
+    pub(super) run_id: RunId,
     token: Secret,
     /// The turn that goes on, for as long as its [`Seat`] is held.
     turn: Mutex<Weak<Turn>>,
@@ -36,9 +39,9 @@ struct Turn {
 
 impl Places {
     /// A place with a token of its own.
-    pub(super) fn add(&self) -> Result<Arc<Place>, getrandom::Error> {
-        let place =
-            Arc::new(Place { token: token()?, turn: Mutex::default(), calls: Semaphore::new(CALLS_MAX) });
+    pub(super) fn add(&self, run_id: RunId) -> Result<Arc<Place>, getrandom::Error> {
+        let calls = Semaphore::new(CALLS_MAX);
+        let place = Arc::new(Place { run_id, token: token()?, turn: Mutex::default(), calls });
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|place| place.strong_count() > 0);
         all.push(Arc::downgrade(&place));

@@ -4,6 +4,7 @@ mod calls;
 mod door;
 mod over_acp;
 mod real;
+mod strangers;
 mod toolbox;
 mod turns;
 mod visit;

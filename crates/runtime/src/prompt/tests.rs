@@ -63,7 +63,7 @@ fn the_contract_of_the_prompt_is_the_one_that_is_read() {
 fn one_answer_is_told_with_its_question() {
     let question =
         Question::choose_one("Where to?\nIt cannot be undone.", vec![Choice::new("prod", "Production")]);
-    let by = By { kind: ByKind::User, name: Some("ann".to_owned()) };
+    let by = By { kind: ByKind::User, name: Some("ann".to_owned()), via: None };
     let answered = [Answered { question: &question, response: &json!("prod"), by: &by }];
     insta::assert_snapshot!(answers(&answered));
 }

@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use adjourn_engine::beneath::SEVERAL_NAMES;
 
 use super::SKILL_FOLDER;
 
@@ -19,6 +22,8 @@ pub struct Listed {
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
+    /// Why its content is not given out, where it is not.
+    pub problem: Option<&'static str>,
 }
 
 /// The files in a workspace, by path.
@@ -56,7 +61,8 @@ pub(super) fn list(root: &Path) -> io::Result<Listing> {
             if metadata.is_dir() && path != Path::new(SKILL_FOLDER) {
                 folders.push(path);
             } else if metadata.is_file() {
-                listing.files.push(Listed { path, bytes: metadata.len() });
+                let problem = (metadata.nlink() > 1).then_some(SEVERAL_NAMES);
+                listing.files.push(Listed { path, bytes: metadata.len(), problem });
             }
         }
     }

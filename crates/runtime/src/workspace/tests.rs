@@ -76,7 +76,7 @@ fn a_workspace_has_skill_uploads_and_logs() {
     assert_ne!(fs::metadata(copy.join("scripts/run.sh")).unwrap().permissions().mode() & 0o100, 0);
     assert_eq!(fs::read_to_string(workspace.uploads.join("a b.txt")).unwrap(), "data");
     assert!(workspace.work.is_dir());
-    let files = vec![Listed { path: "uploads/a b.txt".into(), bytes: 4 }];
+    let files = vec![Listed { path: "uploads/a b.txt".into(), bytes: 4, problem: None }];
     assert_eq!(workspace.files().unwrap(), Listing { files, truncated: false });
     let mut text = String::new();
     workspace.result_file("uploads/a b.txt").unwrap().read_to_string(&mut text).unwrap();
@@ -166,7 +166,7 @@ fn a_folder_of_the_user_is_worked_in_and_never_removed() {
     fs::write(folder.join("mine"), "").unwrap();
     let workspace = fixture.workspaces.create(&on(1, place)).unwrap();
     assert_eq!(workspace.work, fs::canonicalize(&folder).unwrap());
-    assert_eq!(workspace.files().unwrap().files, [Listed { path: "mine".into(), bytes: 0 }]);
+    assert_eq!(workspace.files().unwrap().files, [Listed { path: "mine".into(), bytes: 0, problem: None }]);
     let next = fixture.workspaces.create(&on(2, Place::Of(run(1)))).unwrap();
     assert_eq!(next.work, workspace.work);
     assert_eq!(fixture.workspaces.open(run(2)).unwrap(), next);

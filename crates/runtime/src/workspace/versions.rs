@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use adjourn_core::RunId;
@@ -23,7 +24,10 @@ impl Workspaces {
     /// Keeps a skill as it is now, and says as which version.
     pub(crate) fn keep_skill(&self, skill: &Skill) -> Result<String, WorkspaceError> {
         let temporary = self.versions.join(format!("{NEW}{}", uuid::Uuid::now_v7()));
-        let kept = fs::create_dir_all(&self.versions)
+        let kept = fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.versions)
             .map_err(doing("making the folder for skills"))
             .and_then(|()| copy_skill(skill, &temporary))
             .and_then(|()| {

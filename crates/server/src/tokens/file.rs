@@ -1,7 +1,7 @@
 //! The file of tokens, as it is now.
 
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +11,7 @@ use tracing::warn;
 
 use super::line::{BadLine, Hash, Token, hash, read_all};
 use super::{Role, TokensError};
+use crate::user_name::user_name;
 
 /// Bytes of the file: ten thousand tokens.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -55,19 +56,14 @@ pub(crate) struct Holder {
 impl Tokens {
     /// The tokens in the file at `path`. Here, at the start, everything that is wrong with it is refused.
     pub fn open(path: &Path) -> Result<Self, TokensError> {
-        let unusable = |source| TokensError::Unusable { path: path.to_owned(), source };
-        let metadata = fs::metadata(path).map_err(unusable)?;
-        if metadata.mode() & 0o022 != 0 {
-            return Err(TokensError::WritableByOthers { path: path.to_owned() });
-        }
-        let (tokens, bad) = read(path, &metadata).map_err(unusable)?;
+        let (stamp, tokens, bad) = read(path)?;
         if !bad.is_empty() {
             return Err(TokensError::BadLines { path: path.to_owned(), lines: bad });
         }
         if tokens.is_empty() {
             return Err(TokensError::Empty { path: path.to_owned() });
         }
-        let read = Mutex::new(Read { stamp: Some(Stamp::of(&metadata)), tokens: tokens.into() });
+        let read = Mutex::new(Read { stamp: Some(stamp), tokens: tokens.into() });
         Ok(Self(Arc::new(Inner { path: path.to_owned(), read })))
     }
 
@@ -91,17 +87,18 @@ impl Tokens {
         Some(Holder { name: token.name.clone(), role: token.role, hash: token.hash })
     }
 
-    /// The tokens as the file has them now: none where it cannot be read.
+    /// The tokens as the file has them now: none where it cannot be read, or others could have written it.
     fn current(&self) -> Arc<[Token]> {
-        let metadata = fs::metadata(&self.0.path);
-        let stamp = metadata.as_ref().ok().map(Stamp::of);
+        let stamp = fs::metadata(&self.0.path).as_ref().ok().map(Stamp::of);
         let mut now = self.0.read.lock().unwrap_or_else(PoisonError::into_inner);
         if now.stamp != stamp {
-            let (tokens, bad) =
-                metadata.and_then(|metadata| read(&self.0.path, &metadata)).unwrap_or_else(|error| {
-                    warn!(file = %self.0.path.display(), %error, "the tokens cannot be read: nobody gets in");
-                    Default::default()
-                });
+            let (stamp, tokens, bad) = match read(&self.0.path) {
+                Ok((stamp, tokens, bad)) => (Some(stamp), tokens, bad),
+                Err(error) => {
+                    warn!(file = %self.0.path.display(), %error, "the tokens cannot be used: nobody gets in");
+                    (stamp, Vec::new(), Vec::new())
+                }
+            };
             for BadLine { line, problem } in bad {
                 warn!(file = %self.0.path.display(), line, problem, "a line of the tokens lets nobody in");
             }
@@ -122,12 +119,28 @@ impl Stamp {
     }
 }
 
-fn read(path: &Path, metadata: &Metadata) -> io::Result<(Vec<Token>, Vec<BadLine>)> {
+/// The file as it is now: its state, its tokens and the lines that are none.
+///
+/// What is checked is the file that was opened, whatever the path leads to a moment later. It has to be ours or root's, and
+/// nobody else's to write. That others can read it gives nothing away: it holds no secret.
+fn read(path: &Path) -> Result<(Stamp, Vec<Token>, Vec<BadLine>), TokensError> {
+    let unusable = |source| TokensError::Unusable { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(unusable)?;
+    let metadata = file.metadata().map_err(unusable)?;
+    if metadata.uid() != 0 && metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(TokensError::OfAnotherUser { path: path.to_owned(), owner: user_name(metadata.uid()) });
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return Err(TokensError::WritableByOthers { path: path.to_owned() });
+    }
     if metadata.size() > FILE_BYTES_MAX {
         let problem = format!("it has {} bytes, and at most {FILE_BYTES_MAX} are read", metadata.size());
-        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        return Err(unusable(io::Error::new(io::ErrorKind::InvalidData, problem)));
     }
-    Ok(read_all(&fs::read_to_string(path)?))
+    let mut text = String::new();
+    (&mut file).take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(unusable)?;
+    let (tokens, bad) = read_all(&text);
+    Ok((Stamp::of(&metadata), tokens, bad))
 }
 
 #[cfg(test)]
@@ -206,6 +219,31 @@ mod tests {
         Tokens::open(&folder.file()).unwrap();
         fs::set_permissions(folder.file(), fs::Permissions::from_mode(0o660)).unwrap();
         assert!(matches!(Tokens::open(&folder.file()), Err(TokensError::WritableByOthers { .. })));
+    }
+
+    #[test]
+    fn a_file_that_others_could_have_written_lets_nobody_in_while_the_server_runs() {
+        let folder = Folder::new();
+        let secret = folder.make("ci", Role::Read);
+        let tokens = Tokens::open(&folder.file()).unwrap();
+        let set = |mode| fs::set_permissions(folder.file(), fs::Permissions::from_mode(mode)).unwrap();
+        assert!(tokens.holder(&secret).is_some());
+        set(0o620);
+        assert_eq!(tokens.holder(&secret), None);
+        set(0o600);
+        assert!(tokens.holder(&secret).is_some());
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped in part: only root can give a file away");
+            return;
+        }
+        std::os::unix::fs::chown(folder.file(), Some(65534), None).unwrap();
+        assert_eq!(tokens.holder(&secret), None);
+        let refused = Tokens::open(&folder.file()).map(drop);
+        assert!(matches!(refused, Err(TokensError::OfAnotherUser { .. })), "{refused:?}");
+        // A link to it is no better.
+        let link = folder.0.path().join("link");
+        std::os::unix::fs::symlink(folder.file(), &link).unwrap();
+        assert!(matches!(Tokens::open(&link).map(drop), Err(TokensError::OfAnotherUser { .. })));
     }
 
     #[test]

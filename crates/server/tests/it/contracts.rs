@@ -188,13 +188,17 @@ async fn a_call_whose_result_was_lost_is_settled_after_the_end_of_its_run() {
     assert_eq!(stage.get(&path).await.is(200), settled);
 
     let trace = stage.get(&run.path("/trace")).await.is(200)["items"].clone();
+    // The user is whoever runs the tests.
+    let by = trace.as_array().unwrap().last().unwrap()["metadata"]["settlement"]["by"].clone();
+    assert_eq!((&by["kind"], &by["via"]), (&json!("user"), &json!("socket")));
+    assert!(by["name"].as_str().is_some_and(|name| !name.is_empty()), "{by}");
     let expected = json!({
         "node_id": "user",
         "action": format!("{call}: FAILED, settled as happened"),
         "timestamp": "2023-11-14T22:14:20.000Z",
         "metadata": {
             "execution_id": call, "from": "FAILED", "to": "FAILED", "trigger": "settle", "actor": "user",
-            "settlement": { "outcome": "happened", "note": said["note"], "by": { "kind": "user" } },
+            "settlement": { "outcome": "happened", "note": said["note"], "by": by },
         },
     });
     assert_eq!(trace.as_array().unwrap().last(), Some(&expected));

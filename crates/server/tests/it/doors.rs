@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 
 use adjourn_runtime::config::Config;
-use adjourn_server::{Ending, Error, GRACE_DEFAULT, Listeners, Options, run};
+use adjourn_server::{Ending, Error, GRACE_DEFAULT, Listeners, Options, OtherUsers, run};
 use hyper::Method;
 use serde_json::json;
 
@@ -58,6 +58,7 @@ async fn a_server_that_was_ended_leaves_its_data_directory_to_the_next() {
             config: Config::load(None, folder.path()).unwrap(),
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
             tokens: None,
+            other_users: OtherUsers::Refused,
             grace: GRACE_DEFAULT,
         };
         let (ending, (ready, address)) = (Ending::default(), tokio::sync::oneshot::channel());

@@ -4,6 +4,7 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod agents_at_the_door;
 mod bad_input;
 mod client;
 mod contracts;
@@ -14,6 +15,7 @@ mod jobs;
 mod logs;
 mod mcp;
 mod metrics;
+mod other_users;
 mod requests;
 mod roundtables;
 mod runs;

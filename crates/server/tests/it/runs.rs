@@ -233,3 +233,20 @@ async fn xx_18_a_reply_counts_at_once_and_a_day_of_waiting_does_not() {
     let answer = json!({ "interaction_id": 1, "response": ANSWER });
     stage.post(&format!("/v1/runs/{nobody}/reply"), &answer).await.is_problem(404, "UNKNOWN_RUN");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_has_a_name_outside_of_the_workspace_is_not_served() {
+    let stage = Stage::new().await;
+    stage.write("secret", "s3cr3t");
+    let run = stage.start(json!({ "execution_mode": "auto" })).await;
+    let secret = stage.folder().join("secret");
+    let script =
+        format!("ln '{}' taken\necho '{{\"__SKILL_DONE__\": true, \"answer\": \"done\"}}'", secret.display());
+    run.turn(1, &script).await;
+    run.becomes("succeeded").await;
+    let problem = stage.get(&run.path("/files/taken")).await.is_problem(404, "UNKNOWN_FILE");
+    assert!(problem["detail"].as_str().unwrap().contains("hard links"), "{problem}");
+    let files = stage.get(&run.path("/files")).await.is(200);
+    let taken = files["items"].as_array().unwrap().iter().find(|file| file["path"] == "taken").unwrap();
+    assert!(taken["problem"].as_str().unwrap().contains("hard links"), "{files}");
+}

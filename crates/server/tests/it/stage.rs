@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::future::Future;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use adjourn_engine::supervisor::Supervisor;
 use adjourn_runtime::config::Config;
 use adjourn_runtime::{Clock, Service};
 use adjourn_server::tokens::Tokens;
-use adjourn_server::{Listeners, serve};
+use adjourn_server::{Listeners, OtherUsers, serve};
 use adjourn_store::Threads;
 use hyper::Method;
 use serde_json::{Value, json};
@@ -29,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How often files are looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// Where a server listens unless a test says otherwise.
+const DOOR: (IpAddr, OtherUsers) = (IpAddr::V4(Ipv4Addr::LOCALHOST), OtherUsers::Refused);
 
 /// Each time it is started it counts its turns, writes its prompt to `prompt.N`, waits for `does.N` and does that.
 const AGENT: &str = r#"#!/bin/sh
@@ -84,8 +87,17 @@ impl Stage {
         Self::behind(settings, None).await
     }
 
+    /// A server at this address of this machine, and what it does about other users.
+    pub(crate) async fn at(ip: IpAddr, other_users: OtherUsers) -> Self {
+        Self::set_up("", None, (ip, other_users)).await
+    }
+
     /// A server at whose port these tokens are asked for.
     pub(crate) async fn behind(settings: &str, tokens: Option<Tokens>) -> Self {
+        Self::set_up(settings, tokens, DOOR).await
+    }
+
+    async fn set_up(settings: &str, tokens: Option<Tokens>, door: (IpAddr, OtherUsers)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let files = [("agent", AGENT), ("skills/survey/SKILL.md", SKILL)];
         for (path, text) in files.into_iter().chain([("skills/survey/assets/output.schema.json", OUTPUT)]) {
@@ -101,7 +113,7 @@ impl Stage {
             agent.display()
         );
         let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
-        Self::open(folder, settings, tokens, clock).await
+        Self::open(folder, settings, tokens, clock, door).await
     }
 
     async fn open(
@@ -109,12 +121,14 @@ impl Stage {
         settings: String,
         tokens: Option<Tokens>,
         clock: Arc<HandClock>,
+        (ip, other_users): (IpAddr, OtherUsers),
     ) -> Self {
         let config = Config::parse(&folder.path().join("adjourn.toml"), &settings, &BTreeMap::new()).unwrap();
         let data = folder.path().join("data");
         let supervisor = Supervisor::new(vec![env!("CARGO_BIN_EXE_adjourn-server-supervise").into()]);
         let (service, threads) = Service::open_with(&data, config, supervisor, clock.clone()).unwrap();
-        let listeners = Listeners::bind((Ipv4Addr::LOCALHOST, 0).into(), tokens, &data).await.unwrap();
+        let listeners = Listeners::bind((ip, 0).into(), tokens, &data).await.unwrap();
+        let listeners = listeners.other_users(other_users);
         let (address, shutdown) = (listeners.address(), CancellationToken::new());
         let served = serve(service.clone(), listeners, shutdown.clone());
         let task = tokio::spawn(async move { served.await.unwrap() });
@@ -125,7 +139,7 @@ impl Stage {
     /// Ends the server, and begins another one on what it left, which asks nobody for a token.
     pub(crate) async fn restarted(mut self) -> Self {
         self.close().await;
-        Self::open(self.folder, self.settings, None, self.clock).await
+        Self::open(self.folder, self.settings, None, self.clock, DOOR).await
     }
 
     /// Ends the server, and returns when nothing of it is left.

@@ -135,7 +135,10 @@ async fn each_role_may_do_what_those_below_it_may_and_more() {
     guarded.send(&guarded.reply, Method::POST, &path("/reply"), &answer).await.is(202);
     let questions =
         guarded.send(&guarded.read, Method::GET, &path("/interactions"), &json!({})).await.is(200);
-    assert_eq!(questions["items"][0]["resolved_by"], json!({ "kind": "user", "name": "rob" }));
+    assert_eq!(
+        questions["items"][0]["resolved_by"],
+        json!({ "kind": "user", "name": "rob", "via": "token" })
+    );
     guarded.send(&guarded.admin, Method::POST, &path("/cancel"), &json!({})).await.is(202);
 }
 
@@ -213,7 +216,7 @@ async fn a_tool_takes_the_role_of_the_route_that_does_the_same() {
     assert_eq!(call(&guarded.reply, "reply_to_run", reply).await, None);
     let questions = guarded.call(&guarded.read, Method::GET, &format!("/v1/runs/{run}/interactions"));
     let by = questions.send().await.is(200)["items"][0]["resolved_by"].clone();
-    assert_eq!(by, json!({ "kind": "user", "name": "rob" }));
+    assert_eq!(by, json!({ "kind": "user", "name": "rob", "via": "token" }));
     assert_eq!(call(&guarded.admin, "cancel_run", json!({ "run_id": run })).await, None);
     guarded.stage.call(Method::POST, "/mcp").body("{}").send().await.is_problem(401, "TOKEN_MISSING");
 }

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::problem::{self, while_doing};
-use crate::{Error, directory};
+use crate::{Error, directory, modes};
 
 /// `Adjn`: tells our files from any other SQLite database.
 const APPLICATION_ID: i32 = 0x41_64_6a_6e;
@@ -48,6 +48,8 @@ mod embedded {
 /// Opens the one connection that writes, making or migrating the database where that is needed.
 pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    // SQLite gives its other files the mode of this one. If it cannot be made, SQLite says why.
+    let _ = modes::create_file(path);
     let mut connection = connect(path, flags)?;
     match identify(&connection, path)? {
         Content::Nothing => {

@@ -11,7 +11,7 @@ use crate::client::{Client, Role};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find_roundtable;
-use crate::output::print_bytes;
+use crate::output::print_foreign;
 
 /// Bytes of a document: a hundred rounds of it are far less.
 const DOCUMENT_BYTES_MAX: usize = 256 << 20;
@@ -55,7 +55,7 @@ impl Export {
                     .with_context(|| format!("{} cannot be written", file.display()))?;
                 anstream::eprintln!("written to {}", file.display());
             }
-            None => print_bytes(&document)?,
+            None => print_foreign(&document)?,
         }
         Ok(Exit::Done)
     }

@@ -16,6 +16,7 @@ use crate::output::{print, print_json};
 use crate::result::GoesOn;
 use crate::style::{self, styled};
 use crate::tail::Tail;
+use crate::text::clean;
 
 /// Open a roundtable, and stay with it
 ///
@@ -69,7 +70,7 @@ impl Start {
             }
         };
         if let Some(notice) = &opened.notice {
-            anstream::eprintln!("{} {notice}", styled(style::ODD, "note:"));
+            anstream::eprintln!("{} {}", styled(style::ODD, "note:"), clean(notice));
         }
         let table = opened.roundtable;
         if !self.detach {

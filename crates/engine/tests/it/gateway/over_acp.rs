@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use adjourn_core::{ErrorCode, OutputStream, Profile};
+use adjourn_engine::agent_processes::process_with_id;
 use adjourn_engine::{
     AcpConfig, AcpEngine, Engine, Finished, Gateway, PermissionAnswer, PermissionRule, Serves, Turn, log_file,
 };
@@ -84,7 +85,11 @@ fn servers(stage: &Stage) -> Vec<(String, String)> {
 async fn between_its_turns_a_process_that_stays_keeps_its_token_and_calls_nothing() {
     let stage = Stage::new();
     let tools = echo();
-    let engine = engine(config(&stage, &script(&stage, vec![vec![say("?")], vec![uses("echo")]])));
+    let gateway = Gateway::new();
+    // This process plays one of the agent's.
+    gateway.agents().register(turn(&stage, "").run_id, process_with_id(std::process::id()).unwrap());
+    let config = config(&stage, &script(&stage, vec![vec![say("?")], vec![uses("echo")]]));
+    let engine: Arc<dyn Engine> = Arc::new(AcpEngine::new(config, supervisor(), gateway));
     let first = Turn { profile: Profile::StickyProcess, tools: tools.clone(), ..turn(&stage, "go") };
     let (seen, _) = Going::start(engine.clone(), first.clone()).until_it_ends().await;
     let [(url, token)] = &servers(&stage)[..] else { panic!("it was told once") };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use adjourn_core::RunId;
+use adjourn_engine::agent_processes::process_with_id;
 use adjourn_engine::{Engine, ExecEngine, Finished, Gateway, Preset, Toolbox, Turn};
 use reqwest::{Client, StatusCode};
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject};
@@ -35,6 +36,8 @@ pub(crate) struct Visit {
 impl Visit {
     pub(crate) async fn begin(gateway: &Gateway, run: u128, tools: Arc<Scripted>) -> Self {
         let stage = Stage::new();
+        // Whoever shows a token has to be a process of its run: this one plays the agent, beside the one that is started.
+        gateway.agents().register(RunId::from_bits(run), process_with_id(std::process::id()).unwrap());
         let config = config(&stage, Preset::Command, "sh", AGENT);
         let engine: Arc<dyn Engine> = Arc::new(ExecEngine::new(config, supervisor(), gateway.clone()));
         let tools: Arc<dyn Toolbox> = tools;
