@@ -11,6 +11,7 @@
 //! - Rendering the stream is a pure function of the journal.
 
 mod actor;
+mod bounds;
 mod canonical;
 mod chart;
 mod code;
@@ -43,6 +44,7 @@ mod time;
 mod view;
 
 pub use actor::Actor;
+pub use bounds::{JSON_DEPTH_MAX, JsonSize, TooBig, check_depth, check_size, text_depth};
 pub use canonical::canonical;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
 pub use code::{ErrorCode, RunError, Warning, WarningCode};
@@ -75,7 +77,7 @@ pub use run::{
     RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
     Survey, TurnEnd, TurnReason, Usage, create_key, successor_key,
 };
-pub use schema::{FieldError, Schema, SchemaError};
+pub use schema::{ANSWER_STEPS_MAX, CHECK_STEPS_MAX, FieldError, Schema, SchemaError};
 pub use settlement::Settlement;
 pub use time::Timestamp;
 pub use view::{ContractView, OutcomeKind, TransitionView};
