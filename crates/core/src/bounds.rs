@@ -7,17 +7,13 @@ use serde_json::Value;
 
 /// Levels of nesting that a JSON document from outside may have.
 ///
-/// The parser reads 128 levels. The journal wraps what it is given into at most `JOURNAL_WRAPPING` levels of its own,
-/// and views and notices into fewer, so that everything that is accepted can be read back. Real documents have fewer
-/// than 20 levels.
+/// The parser reads 128 levels. An entry of the journal wraps a document into fewer than 20 levels of its own, and views
+/// and notices do too, so everything that is accepted can be read back; a test writes each kind of event at the limit
+/// and reads it. Real documents have fewer than 20 levels.
 pub const JSON_DEPTH_MAX: usize = 64;
 
-/// Levels of nesting that an entry of the journal puts around a document: record, list of events, event, variant,
-/// contract, action, call and a few to spare. A test writes each of them at the limit and reads it back.
-pub(crate) const JOURNAL_WRAPPING: usize = 24;
-
-/// Levels of nesting that a whole payload of the journal may have; the parser reads 128.
-pub(crate) const PAYLOAD_DEPTH_MAX: usize = JSON_DEPTH_MAX + JOURNAL_WRAPPING;
+/// Levels of nesting of what an engine or a tool connection keeps for itself: a document, and what it is wrapped in.
+pub(crate) const WRAPPED_DEPTH_MAX: usize = JSON_DEPTH_MAX + 24;
 
 /// The size of a JSON document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

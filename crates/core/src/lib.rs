@@ -68,14 +68,14 @@ pub use mode::ExecutionMode;
 pub use names::{UnknownName, first_line};
 pub use notice::{Notice, NoticeId, NoticeKind, Wanted};
 pub use permission::PermissionRequest;
-pub use projection::{BadEntry, Record, item};
+pub use projection::{BadEntry, Folding, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
 pub use run::{
     BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
     Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
-    RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
-    Survey, TurnEnd, TurnReason, Usage, create_key, successor_key,
+    RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, SetAside,
+    Strict, Survey, TurnEnd, TurnReason, Usage, create_key, ends_unreadable, successor_key,
 };
 pub use schema::{ANSWER_STEPS_MAX, CHECK_STEPS_MAX, FieldError, Schema, SchemaError};
 pub use settlement::Settlement;

@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use adjourn_core::{
     Command, Contract, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run,
-    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity,
+    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity, check_depth,
 };
 use adjourn_engine::{Decision, Engine, Finished, NoTools, Seen, Toolbox, Turn};
 use adjourn_store::decider::load;
+use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -412,12 +413,18 @@ pub(crate) fn masked(masker: &Masker, observation: Observation) -> Observation {
         Observation::Message { text: message, raw } => Observation::Message { text: text(message), raw },
         Observation::Reasoning { text: thought, raw } => Observation::Reasoning { text: text(thought), raw },
         Observation::ToolCall { name, detail, raw } => {
-            Observation::ToolCall { name: text(name), detail: masker.json(&detail), raw }
+            Observation::ToolCall { name: text(name), detail: shallow(masker.json(&detail)), raw }
         }
         Observation::CommandExecution { command, detail, raw } => {
-            Observation::CommandExecution { command: text(command), detail: masker.json(&detail), raw }
+            let detail = shallow(masker.json(&detail));
+            Observation::CommandExecution { command: text(command), detail, raw }
         }
         Observation::Step(step) => Observation::Step(masker.json(&step)),
         Observation::Handle(_) | Observation::Process(_) | Observation::Usage(_) => observation,
     }
+}
+
+/// What an agent shows of its own work; as text where it is nested deeper than the journal takes.
+fn shallow(detail: Value) -> Value {
+    if check_depth(&detail).is_err() { Value::from(detail.to_string()) } else { detail }
 }

@@ -102,7 +102,8 @@ impl RunRequest {
             return Err(vec![FieldError::new("", "should be an object")]);
         };
         let mut errors = Vec::new();
-        for key in members.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        let unknown = members.keys().filter(|key| !KEYS.contains(&key.as_str()));
+        for key in unknown.take(crate::nearest::UNKNOWN_MAX) {
             let message = format!("unknown key{}", hint(key, KEYS));
             errors.push(FieldError::new(pointer(&[key]), message));
         }

@@ -207,5 +207,6 @@ fn kind(event: &Event) -> usize {
         Event::EndRequested(_) => 21,
         Event::ResultRecorded(_) => 22,
         Event::Observed(Observation::Step(_)) => 23,
+        Event::SetAside(_) => 24,
     }
 }

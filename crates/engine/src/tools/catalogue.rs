@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use adjourn_core::{FieldError, Schema};
+use adjourn_core::{FieldError, Schema, check_depth};
 use rmcp::model::PaginatedRequestParams;
 use rmcp::service::ServiceError;
 use rmcp::{Peer, RoleClient};
@@ -41,6 +41,9 @@ impl Tool {
         if bytes > ARGUMENTS_BYTES_MAX {
             return Err(ToolError::ArgumentsTooLong { tool: self.name.clone(), bytes });
         }
+        if let Err(too_big) = check_depth(arguments) {
+            return Err(wrong(vec![FieldError::new("", too_big.to_string())]));
+        }
         if !arguments.is_object() {
             return Err(wrong(vec![FieldError::new("", "is not a JSON object")]));
         }
@@ -54,6 +57,8 @@ impl Tool {
             return Err(format!("the name `{name}` of a tool should have 1 to {NAME_BYTES_MAX} bytes"));
         }
         let input_schema = Value::Object((*tool.input_schema).clone());
+        check_depth(&input_schema)
+            .map_err(|too_big| format!("the schema of `{name}` cannot be used: {too_big}"))?;
         let bytes = input_schema.to_string().len();
         if bytes > SCHEMA_BYTES_MAX {
             return Err(format!(

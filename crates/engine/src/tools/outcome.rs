@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use adjourn_core::check_depth;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -61,6 +62,8 @@ fn value(result: &CallToolResult) -> Value {
 
 /// The call was made, so its result counts however long it is: what is too long is cut off, and says so.
 fn bounded(value: Value) -> Value {
+    // As text, a result that is nested too deep is whole and no deeper than any other.
+    let value = if check_depth(&value).is_err() { Value::from(value.to_string()) } else { value };
     let text = value.to_string();
     if text.len() <= RESULT_BYTES_MAX {
         return value;

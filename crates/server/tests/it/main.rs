@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
+mod bounds;
 mod client;
 mod contracts;
 mod creating;
@@ -20,4 +21,5 @@ mod runs;
 mod stage;
 mod streams;
 mod tokens;
+mod unreadable;
 mod uploads;

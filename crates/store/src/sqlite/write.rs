@@ -4,8 +4,8 @@
 //! nothing to take back, and no item needs a savepoint of its own.
 
 use adjourn_core::{
-    Change, Claim, ClaimKey, ContractRow, Holder, Item, Notice, OpenInteraction, RoundtableRow, RunId,
-    RunRow, StreamId, Timestamp,
+    Change, Claim, ClaimKey, ContractRow, ContractStatus, Holder, Item, Notice, OpenInteraction,
+    RoundtableRow, RunId, RunRow, StreamId, Timestamp,
 };
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
@@ -80,6 +80,7 @@ impl Writer {
 
 /// A transaction that is being written.
 struct Writing<'c> {
+    connection: &'c Connection,
     /// The position of the last event so far.
     head: u64,
     stream_head: CachedStatement<'c>,
@@ -109,6 +110,7 @@ struct StreamHead {
 impl<'c> Writing<'c> {
     fn new(connection: &'c Connection, head: u64) -> rusqlite::Result<Self> {
         Ok(Self {
+            connection,
             head,
             stream_head: connection.prepare_cached(sql::STREAM_HEAD)?,
             put_entry: connection.prepare_cached(sql::PUT_ENTRY)?,
@@ -183,7 +185,8 @@ impl<'c> Writing<'c> {
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
                 | Change::Contract(_)
-                | Change::Notice(_) => {}
+                | Change::Notice(_)
+                | Change::SetAside(_) => {}
             }
         }
         Ok(None)
@@ -215,6 +218,13 @@ impl<'c> Writing<'c> {
                     self.release.execute([scope, key])?;
                 }
                 Change::Notice(notice) => self.notice(notice)?,
+                Change::SetAside(stream) => {
+                    self.connection.execute(sql::CLOSE_INTERACTIONS, [stream_key(*stream)])?;
+                    if let Some(run) = stream.run() {
+                        let cancelled = contract_status_code(ContractStatus::Cancelled);
+                        self.connection.execute(sql::CANCEL_CONTRACTS, params![run_key(run), cancelled])?;
+                    }
+                }
             }
         }
         Ok(())
