@@ -68,9 +68,10 @@ pub use mode::ExecutionMode;
 pub use names::{UnknownName, first_line};
 pub use notice::{Notice, NoticeId, NoticeKind, Wanted};
 pub use permission::PermissionRequest;
-pub use projection::{BadEntry, Folding, Record, item};
+pub use projection::{BadEntry, Folding, Record, item, rows_of_run};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
+pub use roundtable::rows_of_roundtable;
 pub use run::{
     BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
     Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,

@@ -208,6 +208,13 @@ pub fn item(before: Option<&Run>, create: Option<&Create>, events: &[Event], aft
     }
 }
 
+/// The rows that a run has in every list: what its whole stream says about them.
+pub fn rows_of_run(run: &Run) -> Vec<Change> {
+    let open = run.open_interactions().filter_map(|interaction| opened(run, interaction.interaction_id));
+    let contracts = run.contracts().map(|contract| Change::Contract(contract.row(run.id())));
+    std::iter::once(Change::Run(row(run))).chain(open).chain(contracts).collect()
+}
+
 fn creation_claims(create: &Create, run_id: RunId) -> impl Iterator<Item = Change> {
     let holder = move |digest| Holder { stream: run_id.into(), execution_id: None, digest };
     let key = create

@@ -90,7 +90,7 @@ pub use proposal::{
 pub use reconciliation::{
     ContextReconciliation, HumanDecision, MissingIn, PointChange, RefusedIn, TopicMoved, reconciliation,
 };
-pub use record::{Record, item};
+pub use record::{Record, item, rows_of_roundtable};
 pub use refusal::Refusal;
 pub use round::{Activation, ActivationOutcome, Asked, Focus, Missing, NextDecision, Purpose, Round};
 pub use sight::{Conversation, Seen};

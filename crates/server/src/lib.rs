@@ -68,6 +68,7 @@ mod streams;
 pub mod tokens;
 mod traces;
 mod uploads;
+mod watchdog;
 mod webhooks;
 
 pub use background::{Background, can_go_on, is_at_work, run_until_idle};

@@ -13,6 +13,7 @@ mod error;
 mod feed;
 mod journal;
 mod lock;
+mod pulse;
 mod sqlite;
 mod tables;
 mod tally;
@@ -24,7 +25,8 @@ pub use contract::{
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
-pub use sqlite::SqliteStore;
+pub use pulse::{Pulse, STEP_MAX, Stuck};
+pub use sqlite::{Examination, Finding, Remedy, SqliteStore};
 pub use tables::{TableAccepted, TableAnswer, TableDecider, TableDenied, TableRequest, load_roundtable};
 pub use tally::{Tallied, Tally};
 pub use threads::{Committed, Inputs, Steps, Threads, WeakInputs};

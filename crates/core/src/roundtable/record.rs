@@ -100,6 +100,13 @@ pub fn item(
     }
 }
 
+/// The rows that a roundtable has in every list: what its whole stream says about them.
+pub fn rows_of_roundtable(table: &Roundtable) -> Vec<Change> {
+    let waiting = table.interactions().iter().filter(|interaction| interaction.is_open());
+    let questions = waiting.map(|interaction| Change::InteractionOpened(open(table, interaction)));
+    std::iter::once(Change::Roundtable(row(table))).chain(questions).collect()
+}
+
 fn claim(key: &ReplyKey, id: RoundtableId) -> Claim {
     let holder = Holder { stream: id.into(), execution_id: None, digest: Some(key.digest.clone()) };
     Claim { key: open_key(&key.key), holder }

@@ -1,10 +1,12 @@
 //! Documents, schemas and requests that cost more than they are worth: each is refused or bounded, and others go on.
 
+use std::time::Duration;
+
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use crate::client::Events;
-use crate::stage::Stage;
+use crate::stage::{Stage, within};
 
 /// A document that is nested so many levels deep.
 fn nested(levels: usize) -> Value {
@@ -126,5 +128,31 @@ async fn a_request_with_countless_unknown_keys_gets_a_short_answer() {
     let options = stage.post("/v1/runs", &Stage::request(json!({ "options": keys }))).await;
     options.is_problem(422, "INVALID");
     assert!(options.body.len() < 64 * 1024, "{} bytes", options.body.len());
+    stage.get("/readyz").await.is(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_commits_hang_is_not_ready_until_they_go_on() {
+    let stage = Stage::new().await;
+    stage.get("/readyz").await.is(200);
+    // What a backup program does that holds the database for too long.
+    let other = rusqlite::Connection::open(stage.data().join("adjourn.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let created = tokio::spawn(stage.call(Method::POST, "/v1/runs").json(&Stage::request(json!({}))).send());
+    let problem = within(async {
+        loop {
+            let answer = stage.get("/readyz").await;
+            if answer.status != 200 {
+                return answer.is_problem(503, "STALLED");
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    assert!(problem["detail"].as_str().unwrap().contains("a commit goes on"), "{problem}");
+    // Reading goes on meanwhile.
+    stage.get("/v1/runs").await.is(200);
+    other.execute_batch("ROLLBACK").unwrap();
+    within(created).await.unwrap();
     stage.get("/readyz").await.is(200);
 }

@@ -14,7 +14,7 @@ use super::codec::{
     run_status_code, stream_key,
 };
 use super::problem::while_doing;
-use super::{notices, read, remove, sql};
+use super::{examine, notices, read, remove, sql};
 use crate::{Conflict, Error, Outcome, Settled};
 
 const COMMIT: &str = "commit";
@@ -64,6 +64,11 @@ impl Writer {
         remove::run(&mut self.connection, run, self.head)
     }
 
+    /// Writes rows again that are not what their streams say.
+    pub(super) fn repair(&mut self, findings: &[examine::Finding]) -> Result<u64, Error> {
+        examine::repair(&mut self.connection, findings)
+    }
+
     /// Remembers what became of notices.
     pub(super) fn settle_notices(&mut self, settled: &[Settled]) -> Result<(), Error> {
         notices::settle(&mut self.connection, settled)
@@ -79,7 +84,7 @@ impl Writer {
 }
 
 /// A transaction that is being written.
-struct Writing<'c> {
+pub(super) struct Writing<'c> {
     connection: &'c Connection,
     /// The position of the last event so far.
     head: u64,
@@ -108,7 +113,7 @@ struct StreamHead {
 }
 
 impl<'c> Writing<'c> {
-    fn new(connection: &'c Connection, head: u64) -> rusqlite::Result<Self> {
+    pub(super) fn new(connection: &'c Connection, head: u64) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
             head,
@@ -204,6 +209,11 @@ impl<'c> Writing<'c> {
             item.at.millis(),
             item.payload,
         ])?;
+        self.rows(item)
+    }
+
+    /// Writes the rows that change with an item.
+    pub(super) fn rows(&mut self, item: &Item) -> rusqlite::Result<()> {
         for change in &item.changes {
             match change {
                 Change::Run(row) => self.run(item, row)?,
