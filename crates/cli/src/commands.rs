@@ -2,6 +2,7 @@
 
 mod bench;
 mod cancel;
+mod doctor;
 mod engines;
 mod events;
 mod files;
@@ -66,6 +67,7 @@ enum Command {
     Engines(engines::Engines),
     Skills(skills::Skills),
     Prune(prune::Prune),
+    Doctor(doctor::Doctor),
     Bench(bench::Options),
     Statechart(statechart::Statechart),
 }
@@ -132,6 +134,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Engines(command) => drive(command.run(&global)),
         Command::Skills(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),
+        Command::Doctor(command) => command.run(&global),
         Command::Bench(options) => bench::run(&options, &global).map(|()| Exit::Done),
         Command::Statechart(command) => command.run(&global),
     }

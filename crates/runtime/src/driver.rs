@@ -188,6 +188,16 @@ impl Inner {
         self.tasks.spawn_blocking(move || inner.briefs.survey(&run)).await.ok()
     }
 
+    /// What a turn needs. It is read from the disk, and schemas are compiled for it.
+    async fn brief(self: &Arc<Self>, run: &Arc<Run>) -> Result<Brief, RunError> {
+        let (inner, run) = (self.clone(), run.clone());
+        let read = self.tasks.spawn_blocking(move || inner.briefs.brief(&run)).await;
+        read.unwrap_or_else(|_| {
+            let message = "reading what the turn needs stopped halfway".to_owned();
+            Err(RunError { code: ErrorCode::Internal, message })
+        })
+    }
+
     /// Takes a turn to its end, with the repairs that it needs.
     async fn drive(self: &Arc<Self>, mut run: Arc<Run>, stop: CancellationToken) {
         let (run_id, turn, began) = (run.id(), run.turn(), Instant::now());
@@ -228,9 +238,14 @@ impl Inner {
     }
 
     /// Has the engine execute the turn.
-    async fn execute(&self, run: &Arc<Run>, repair: Option<&str>, stop: &CancellationToken) -> Executed {
+    async fn execute(
+        self: &Arc<Self>,
+        run: &Arc<Run>,
+        repair: Option<&str>,
+        stop: &CancellationToken,
+    ) -> Executed {
         let nobody = |end| Executed { end, observations: Vec::new(), engine: None };
-        let brief = match self.briefs.brief(run) {
+        let brief = match self.brief(run).await {
             Ok(brief) => brief,
             Err(error) => return nobody(TurnEnd::Failed(error)),
         };
@@ -288,7 +303,7 @@ impl Inner {
     /// Makes the calls that a person has cleared since the turn before, and says what the turn needs after that. Ends the
     /// turn where there is nothing to tell the agent: all that was answered has led to further questions.
     async fn make_cleared_calls(
-        &self,
+        self: &Arc<Self>,
         run: &Arc<Run>,
         brief: Brief,
         stop: &CancellationToken,
@@ -306,7 +321,7 @@ impl Inner {
         if now.turn_reason() == Some(TurnReason::Settled) && now.settled_calls().next().is_none() {
             return Err(TurnEnd::Suspended);
         }
-        let brief = self.briefs.brief(&now).map_err(TurnEnd::Failed)?;
+        let brief = self.brief(&now).await.map_err(TurnEnd::Failed)?;
         Ok((now, brief))
     }
 

@@ -18,6 +18,9 @@ use super::limits::{
 };
 use super::policy::Hints;
 
+/// Steps of one check of arguments, which is made while others wait: about 10 ms. Arguments are far smaller than results.
+const CHECK_STEPS_MAX: u64 = 200_000;
+
 /// A tool of a server.
 #[derive(Debug, Clone)]
 pub struct Tool {
@@ -47,7 +50,8 @@ impl Tool {
         if !arguments.is_object() {
             return Err(wrong(vec![FieldError::new("", "is not a JSON object")]));
         }
-        self.schema.as_ref().map_or(Ok(()), |schema| schema.check(arguments)).map_err(wrong)
+        let check = |schema: &Schema| schema.check_within(arguments, CHECK_STEPS_MAX);
+        self.schema.as_ref().map_or(Ok(()), check).map_err(wrong)
     }
 
     fn of(tool: rmcp::model::Tool) -> Result<Self, String> {
@@ -144,14 +148,17 @@ async fn fetch(peer: &Peer<RoleClient>) -> Result<BTreeMap<String, Tool>, String
     for _ in 0..PAGES_MAX {
         let page = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         let page = peer.list_tools(page).await.map_err(|error| problem(&error))?;
-        for tool in page.tools {
-            let tool = Tool::of(tool)?;
-            tools.insert(tool.name.clone(), tool);
-        }
+        let next_cursor = page.next_cursor.clone();
+        // Compiling the schemas of a hundred tools takes longer than others should wait for.
+        let read = tokio::task::spawn_blocking(move || {
+            page.tools.into_iter().map(Tool::of).collect::<Result<Vec<_>, _>>()
+        });
+        let read = read.await.map_err(|_| "reading its list of tools stopped halfway".to_owned())??;
+        tools.extend(read.into_iter().map(|tool| (tool.name.clone(), tool)));
         if tools.len() > TOOLS_MAX {
             return Err(format!("it has more than {TOOLS_MAX} tools"));
         }
-        cursor = page.next_cursor;
+        cursor = next_cursor;
         if cursor.is_none() {
             return Ok(tools);
         }

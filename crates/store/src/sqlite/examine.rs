@@ -7,24 +7,17 @@
 use std::collections::BTreeSet;
 
 use adjourn_core::roundtable::Roundtable;
-use adjourn_core::{
-    Change, Folding, Item, OpenInteraction, Run, StreamId, Timestamp, rows_of_roundtable, rows_of_run,
-};
+use adjourn_core::{Change, Folding, Item, Run, StreamId, Timestamp, rows_of_roundtable, rows_of_run};
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::codec::{roundtable_key, roundtable_of, run_key, run_of, stream_key, stream_of};
 use super::problem::while_doing;
 use super::write::Writing;
 use super::{read, roundtables, runs};
-use crate::{Error, OpenCursor};
-
-const EXAMINE: &str = "be examined";
+use crate::Error;
 
 /// Lines of SQLite's own check that are reported: a torn file has thousands.
 const INTEGRITY_LINES: u32 = 20;
-
-/// Open questions that are read at once.
-const PAGE: usize = 1000;
 
 /// Something that is wrong with a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,7 +209,7 @@ fn difference(
             _ => None,
         })
         .collect();
-    let found = open_of(connection, stream)?;
+    let found = read::open_of(connection, stream)?;
     Ok((found != expected).then(|| {
         format!(
             "the list of open questions has {} of it, its journal {}, or others",
@@ -224,22 +217,6 @@ fn difference(
             expected.len()
         )
     }))
-}
-
-/// The open questions of a stream, in their order.
-fn open_of(connection: &Connection, stream: StreamId) -> Result<Vec<OpenInteraction>, Error> {
-    let mut open = Vec::new();
-    let mut after: Option<OpenCursor> = None;
-    loop {
-        let page = read::open_interactions(connection, after, PAGE)?;
-        after = page.last().map(OpenCursor::after);
-        let is_last = page.len() < PAGE;
-        open.extend(page.into_iter().filter(|one| one.stream == stream));
-        if is_last {
-            open.sort_by_key(|one| one.interaction_id);
-            return Ok(open);
-        }
-    }
 }
 
 /// Writes the rows of streams again from what their entries add up to. Returns how many were written.

@@ -225,6 +225,12 @@ pub(super) fn open_interactions(
     }
 }
 
+/// The open questions of a stream, in their order.
+pub(super) fn open_of(connection: &Connection, stream: StreamId) -> Result<Vec<OpenInteraction>, Error> {
+    let sql = format!("SELECT {OPEN_COLUMNS} FROM open_interactions WHERE stream = ?1 ORDER BY interaction");
+    all(connection, &sql, [stream_key(stream)], open_interaction)
+}
+
 pub(super) fn deadlines(connection: &Connection, limit: usize) -> Result<Vec<OpenInteraction>, Error> {
     let sql = format!(
         "SELECT {OPEN_COLUMNS} FROM open_interactions WHERE deadline_at IS NOT NULL \
