@@ -27,6 +27,9 @@ pub use error::Error;
 pub use journal::Journal;
 pub use pulse::{Pulse, STEP_MAX, Stuck};
 pub use sqlite::{Examination, Finding, Remedy, SqliteStore};
-pub use tables::{TableAccepted, TableAnswer, TableDecider, TableDenied, TableRequest, load_roundtable};
+pub use tables::{
+    TableAccepted, TableAnswer, TableDecider, TableDenied, TableRequest, load_readable_roundtable,
+    load_roundtable,
+};
 pub use tally::{Tallied, Tally};
 pub use threads::{Committed, Inputs, Steps, Threads, WeakInputs};

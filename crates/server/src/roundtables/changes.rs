@@ -56,6 +56,7 @@ fn is_change(event: &Event) -> bool {
         | Event::RoundRecorded { .. }
         | Event::NextDecided(_)
         | Event::EscalationRequested(_)
+        | Event::SetAside(_)
         | Event::EscalationRaised(_)
         | Event::InteractionWithdrawn { .. } => false,
     }

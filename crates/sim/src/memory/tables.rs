@@ -160,6 +160,14 @@ impl Tables {
         }
     }
 
+    /// Makes the last entry of a stream unreadable.
+    pub(super) fn damage(&mut self, stream: StreamId) {
+        let last = self.last_position(stream);
+        if let Some(entry) = self.entries.get_mut(&last) {
+            entry.payload.truncate(entry.payload.len() / 2);
+        }
+    }
+
     pub(super) fn read(&self, stream: StreamId, after: After, limit: usize) -> Vec<Entry> {
         let positions = self.streams.get(&stream).map_or(&[][..], Vec::as_slice);
         let is_before = |position: &&u64| {

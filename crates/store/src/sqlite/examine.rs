@@ -6,8 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use adjourn_core::roundtable::Roundtable;
-use adjourn_core::{Change, Folding, Item, Run, StreamId, Timestamp, rows_of_roundtable, rows_of_run};
+use adjourn_core::roundtable::{self, Roundtable};
+use adjourn_core::{
+    BadEntry, Change, Entry, Folding, Item, RoundtableId, Run, RunId, StreamId, Timestamp,
+    rows_of_roundtable, rows_of_run,
+};
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::codec::{roundtable_key, roundtable_of, run_key, run_of, stream_key, stream_of};
@@ -118,16 +121,12 @@ fn one(connection: &Connection, stream: StreamId, found: &mut Examination) -> Re
     }
     let rows = match (stream, entries) {
         (_, Ok(entries)) if entries.is_empty() => Err("it has rows and no entries".to_owned()),
-        (StreamId::Run(id), Ok(entries)) => {
-            let mut folding = Folding::new(id);
-            entries.iter().for_each(|entry| folding.add(entry));
-            match folding.finish() {
-                Ok(Some(run)) => Ok(rows_of_run(&run)),
-                Ok(None) => Err("it has no entries".to_owned()),
-                Err(bad) => Err(bad.to_string()),
-            }
-        }
-        (StreamId::Roundtable(id), Ok(entries)) => match Roundtable::fold(id, &entries) {
+        (StreamId::Run(id), Ok(entries)) => match folded_run(id, &entries) {
+            Ok(Some(run)) => Ok(rows_of_run(&run)),
+            Ok(None) => Err("it has no entries".to_owned()),
+            Err(bad) => Err(bad.to_string()),
+        },
+        (StreamId::Roundtable(id), Ok(entries)) => match folded_roundtable(id, &entries) {
             Ok(Some(table)) => Ok(rows_of_roundtable(&table)),
             Ok(None) => Err("it has no entries".to_owned()),
             Err(bad) => Err(bad.to_string()),
@@ -150,7 +149,7 @@ fn unreadable(
     connection: &Connection,
     stream: StreamId,
     problem: &str,
-    readable: &[adjourn_core::Entry],
+    readable: &[Entry],
 ) -> Result<Finding, Error> {
     let remedy = match stream {
         StreamId::Run(id) => match runs::one(connection, id) {
@@ -159,7 +158,12 @@ fn unreadable(
             Ok(Some(_)) => Remedy::EndStream,
             Ok(None) | Err(_) => Remedy::Restore,
         },
-        StreamId::Roundtable(_) => Remedy::Restore,
+        StreamId::Roundtable(id) => match roundtables::one(connection, id) {
+            _ if readable.is_empty() => Remedy::Restore,
+            Ok(Some(row)) if row.status.is_terminal() => Remedy::None,
+            Ok(Some(_)) => Remedy::EndStream,
+            Ok(None) | Err(_) => Remedy::Restore,
+        },
     };
     Ok(Finding { stream: Some(stream), problem: format!("its journal cannot be read: {problem}"), remedy })
 }
@@ -219,6 +223,20 @@ fn difference(
     }))
 }
 
+/// The state of a run, over parts that were set aside.
+fn folded_run(id: RunId, entries: &[Entry]) -> Result<Option<Run>, BadEntry> {
+    let mut folding = Folding::new(id);
+    entries.iter().for_each(|entry| folding.add(entry));
+    folding.finish()
+}
+
+/// The state of a roundtable, over parts that were set aside.
+fn folded_roundtable(id: RoundtableId, entries: &[Entry]) -> Result<Option<Roundtable>, BadEntry> {
+    let mut folding = roundtable::Folding::new(id);
+    entries.iter().for_each(|entry| folding.add(entry));
+    folding.finish()
+}
+
 /// Writes the rows of streams again from what their entries add up to. Returns how many were written.
 pub(super) fn repair(connection: &mut Connection, findings: &[Finding]) -> Result<u64, Error> {
     let failed = while_doing("be repaired");
@@ -226,11 +244,11 @@ pub(super) fn repair(connection: &mut Connection, findings: &[Finding]) -> Resul
     for finding in findings.iter().filter(|finding| finding.remedy == Remedy::WriteRows) {
         let Some(stream) = finding.stream else { continue };
         let entries = read::strict_stream(connection, stream)?;
-        let damaged = |bad: adjourn_core::BadEntry| Error::Damaged { problem: bad.to_string() };
+        let damaged = |bad: BadEntry| Error::Damaged { problem: bad.to_string() };
         let rows = match stream {
-            StreamId::Run(id) => Run::fold(id, &entries).map_err(damaged)?.map(|run| rows_of_run(&run)),
+            StreamId::Run(id) => folded_run(id, &entries).map_err(damaged)?.map(|run| rows_of_run(&run)),
             StreamId::Roundtable(id) => {
-                Roundtable::fold(id, &entries).map_err(damaged)?.map(|table| rows_of_roundtable(&table))
+                folded_roundtable(id, &entries).map_err(damaged)?.map(|table| rows_of_roundtable(&table))
             }
         };
         let Some(changes) = rows else { continue };
