@@ -211,6 +211,23 @@ mod tests {
     }
 
     #[test]
+    fn a_schema_that_is_too_costly_is_never_evaluated() {
+        let mut defs: serde_json::Map<_, _> = (0..60)
+            .map(|n| {
+                let next = json!({ "$ref": format!("#/$defs/a{}", n + 1) });
+                (format!("a{n}"), json!({ "allOf": [next, next] }))
+            })
+            .collect();
+        defs.insert("a60".to_owned(), json!({ "type": "string" }));
+        let bomb = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a0"}}, "$defs": defs});
+        let tool = tool(json!({"name": "f", "inputSchema": bomb})).unwrap();
+        assert_eq!(tool.check(&json!({"a": 1})), Ok(()), "the server says what is wrong with it");
+        let deep = (0..65).fold(json!(1), |inner, _| json!([inner]));
+        let refused = tool.check(&json!({ "a": deep })).unwrap_err().to_string();
+        assert!(refused.contains("66 levels deep, at most 64 are allowed"), "{refused}");
+    }
+
+    #[test]
     fn a_tool_has_bounds_and_keeps_what_is_said_of_it() {
         let said = json!({
             "name": "f",

@@ -135,4 +135,13 @@ mod tests {
         assert!(result.to_string().len() <= RESULT_BYTES_MAX, "{}", result["cut_off"]);
         assert!(result["beginning"].as_str().unwrap().starts_with("éé"));
     }
+
+    #[test]
+    fn a_result_that_is_nested_too_deep_is_kept_as_text() {
+        let deep = (0..70).fold(json!({}), |inner, _| json!({ "k": inner }));
+        let Called::Completed(result) = called(json!({"structuredContent": deep})) else {
+            panic!("it was done");
+        };
+        assert_eq!(result, Value::from(deep.to_string()));
+    }
 }

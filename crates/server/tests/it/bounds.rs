@@ -101,14 +101,35 @@ async fn xx_28_costly_json_and_schemas_are_refused_and_others_keep_their_pace() 
         let refused = stage.post("/v1/runs", &json!({ "skill": name, "engine": "scripted" })).await;
         assert_eq!(refused.status.as_u16(), 422, "{}", String::from_utf8_lossy(&refused.body));
     }
-    // Others are created, answered and finished as ever.
-    for _ in 0..5 {
+    // A template that reads a large input in every step of a loop takes a while and is refused.
+    let compares = "{% for x in input.list %}{% if input.list == input.list %}{% endif %}{% endfor %}";
+    let filters = "{% for x in input.list %}{% if input.list | tojson %}{% endif %}{% endfor %}";
+    let list: Vec<_> = (0..20_000).map(|n| format!("item {n}")).collect();
+    let mut templates = tokio::task::JoinSet::new();
+    for (name, template) in [("compares", compares), ("filters", filters)] {
+        let manifest = json!({ "id": name, "entrypoint": { "prompts": { "common": template } } });
+        stage.write(
+            &format!("skills/{name}/SKILL.md"),
+            &format!("---\nname: {name}\ndescription: X.\n---\nDo.\n"),
+        );
+        stage.write(&format!("skills/{name}/assets/runner.json"), &manifest.to_string());
+        let request = json!({ "skill": name, "engine": "scripted", "input": { "list": list } });
+        for _ in 0..3 {
+            templates.spawn(stage.call(Method::POST, "/v1/runs").json(&request).send());
+        }
+    }
+    // Others are created, answered and finished as ever, while these are worked on and after.
+    for _ in 0..20 {
         let run = stage.start(json!({})).await;
         run.asks(1).await;
         run.reply(json!({ "interaction_id": 1, "response": "SQLite" })).await.is(202);
         run.finishes(2).await;
         run.becomes("succeeded").await;
         stage.get("/readyz").await.is(200);
+    }
+    for refused in within(templates.join_all()).await {
+        let problem = refused.is(422);
+        assert!(problem["detail"].as_str().unwrap().contains("cannot be made"), "{problem}");
     }
     for run in [&bomb, &recursive] {
         run.finishes(2).await;
