@@ -3,6 +3,7 @@
 mod bench;
 mod cancel;
 mod config;
+mod doctor;
 mod engines;
 mod events;
 mod files;
@@ -68,6 +69,7 @@ enum Command {
     Skills(skills::Skills),
     Config(config::Config),
     Prune(prune::Prune),
+    Doctor(doctor::Doctor),
     Bench(bench::Options),
     Statechart(statechart::Statechart),
 }
@@ -136,6 +138,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Skills(command) => command.run(&global),
         Command::Config(command) => command.run(&global),
         Command::Prune(command) => command.run(&global),
+        Command::Doctor(command) => command.run(&global),
         Command::Bench(options) => bench::run(&options, &global).map(|()| Exit::Done),
         Command::Statechart(command) => command.run(&global),
     }

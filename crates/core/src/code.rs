@@ -41,6 +41,8 @@ named! {
         OutputMissing = "OUTPUT_MISSING",
         /// The result does not meet the output schema, and asking again did not help.
         OutputSchemaInvalid = "OUTPUT_SCHEMA_INVALID",
+        /// A part of the run's journal cannot be read.
+        JournalUnreadable = "JOURNAL_UNREADABLE",
         /// Adjourn itself is at fault.
         Internal = "INTERNAL",
     }

@@ -159,7 +159,7 @@ fn kind(event: &Event) -> Option<FrameType> {
         Event::Observed(Observation::ToolCall { .. }) => Some(FrameType::ToolCall),
         Event::Observed(Observation::CommandExecution { .. }) => Some(FrameType::CommandExecution),
         Event::RepairStarted { supersedes: Some(_), .. } => Some(FrameType::MessageSuperseded),
-        Event::Warned(_) => Some(FrameType::Warning),
+        Event::Warned(_) | Event::SetAside(_) => Some(FrameType::Warning),
         Event::InteractionOpened { .. } => Some(FrameType::InputRequired),
         Event::InteractionAnswered { by, .. } => match by.kind {
             ByKind::User => Some(FrameType::ReplyAccepted),
@@ -205,6 +205,7 @@ fn data(event: &Event) -> Value {
             json!({ "superseded_seq": supersedes, "repair": repair, "reason": problem })
         }
         Event::Warned(warning) => json!(warning),
+        Event::SetAside(set_aside) => json!(set_aside.error()),
         Event::InteractionOpened { id, subject, question, deadline_at } => {
             input_required(*id, *subject, question, *deadline_at)
         }

@@ -119,6 +119,9 @@ pub enum Change {
     Released(ClaimKey),
     /// Somebody is to be told.
     Notice(Notice),
+    /// The stream cannot be read and has ended: none of its questions is open any more, and none of its contracts is
+    /// under way. Keys that it holds stay held. Comes before the other changes of its item.
+    SetAside(StreamId),
 }
 
 /// What a list of runs shows.

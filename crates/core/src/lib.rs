@@ -11,6 +11,7 @@
 //! - Rendering the stream is a pure function of the journal.
 
 mod actor;
+mod bounds;
 mod canonical;
 mod chart;
 mod code;
@@ -44,6 +45,7 @@ mod view;
 mod visible;
 
 pub use actor::Actor;
+pub use bounds::{JSON_DEPTH_MAX, JsonSize, TooBig, check_depth, check_size, text_depth};
 pub use canonical::canonical;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
 pub use code::{ErrorCode, RunError, Warning, WarningCode};
@@ -67,16 +69,17 @@ pub use mode::ExecutionMode;
 pub use names::{UnknownName, first_line};
 pub use notice::{Notice, NoticeId, NoticeKind, Wanted};
 pub use permission::PermissionRequest;
-pub use projection::{BadEntry, Record, item};
+pub use projection::{BadEntry, Folding, Record, item, rows_of_run};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
+pub use roundtable::rows_of_roundtable;
 pub use run::{
     BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
     Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
-    RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
-    Survey, TurnEnd, TurnReason, Usage, create_key, successor_key,
+    RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, SetAside,
+    Strict, Survey, TurnEnd, TurnReason, Usage, create_key, ends_unreadable, successor_key,
 };
-pub use schema::{FieldError, Schema, SchemaError};
+pub use schema::{ANSWER_STEPS_MAX, CHECK_STEPS_MAX, FieldError, Schema, SchemaError};
 pub use settlement::Settlement;
 pub use time::Timestamp;
 pub use view::{ContractView, OutcomeKind, TransitionView};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fcmp::{self, Frame, Header, Place};
-use crate::run::{BadEvent, Create, Event, create_key, successor_key};
+use crate::run::{BadEvent, Create, Event, SetAside, create_key, damage_in_short, successor_key};
 use crate::{Change, Claim, Entry, Holder, Item, OpenInteraction, Run, RunId, RunRow, StreamId};
 
 /// The events of one entry, and where its first frame stands. What an entry's payload holds, as JSON.
@@ -51,6 +51,16 @@ pub enum BadEntry {
         /// The stream.
         stream: StreamId,
     },
+    /// An entry before it is missing, or is there twice.
+    #[error("entry {seq} of {stream} does not follow the one before it, which ends with {before}")]
+    Gap {
+        /// The stream.
+        stream: StreamId,
+        /// The place of the entry's last event.
+        seq: u64,
+        /// The place of the last event before it.
+        before: u64,
+    },
 }
 
 impl Record {
@@ -83,28 +93,107 @@ impl Run {
     }
 
     /// The state after one more entry.
-    pub fn fold_on(id: RunId, run: Option<Self>, entry: &Entry) -> Result<Self, BadEntry> {
-        let record = Record::of(entry)?;
-        let mut events = record.events.iter();
-        let mut run = match (run, events.len()) {
-            (Some(run), _) => run,
-            (None, 0) => return Err(BadEntry::NoBeginning { stream: entry.stream }),
-            (None, _) => Self::created(id, entry.at, &record.events[0]).inspect(|_| {
-                events.next();
-            })?,
-        };
-        for event in events {
-            run.apply(entry.at, event)?;
-        }
-        Ok(run)
+    pub fn fold_on(id: RunId, mut run: Option<Self>, entry: &Entry) -> Result<Self, BadEntry> {
+        fold_entry(id, &mut run, entry)?;
+        run.ok_or(BadEntry::NoBeginning { stream: entry.stream })
     }
+}
+
+/// Adds one entry to the state before it.
+fn fold_entry(id: RunId, run: &mut Option<Run>, entry: &Entry) -> Result<(), BadEntry> {
+    let record = Record::of(entry)?;
+    let stream = entry.stream;
+    if let Some(Event::SetAside(set_aside)) = record.events.first() {
+        *run = Some(Run::salvaged(run.take(), id, set_aside));
+    }
+    let before = run.as_ref().map_or(0, Run::seq);
+    if before + u64::from(entry.events) != entry.seq {
+        return Err(match before {
+            0 => BadEntry::NoBeginning { stream },
+            _ => BadEntry::Gap { stream, seq: entry.seq, before },
+        });
+    }
+    let mut events = record.events.iter();
+    if run.is_none() {
+        let first = events.next().ok_or(BadEntry::NoBeginning { stream })?;
+        *run = Some(Run::created(id, entry.at, first)?);
+    }
+    let Some(run) = run else { return Err(BadEntry::NoBeginning { stream }) };
+    for event in events {
+        run.apply(entry.at, event)?;
+    }
+    Ok(())
+}
+
+/// The fold of a run's stream, entry by entry, over parts that cannot be read.
+#[derive(Debug)]
+pub struct Folding {
+    id: RunId,
+    run: Option<Run>,
+    /// The first entry that could not be read, unless the stream was set aside after it.
+    damage: Option<BadEntry>,
+    /// The place of the last event of the stream so far.
+    seq: u64,
+    /// The number of the last frame of the stream so far.
+    frame: u64,
+}
+
+impl Folding {
+    /// The fold of the empty stream.
+    pub fn new(id: RunId) -> Self {
+        Self { id, run: None, damage: None, seq: 0, frame: 0 }
+    }
+
+    /// Adds one entry. After one that cannot be read, others count only from [`Event::SetAside`] on.
+    pub fn add(&mut self, entry: &Entry) {
+        self.seq = self.seq.max(entry.seq);
+        self.frame = self.frame.max(entry.last_frame);
+        if self.damage.is_some() && !begins_again(entry) {
+            return;
+        }
+        self.damage = fold_entry(self.id, &mut self.run, entry).err();
+    }
+
+    /// The place of the last event of the stream so far, readable or not.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// What is wrong with the stream, if something is.
+    pub fn damage(&self) -> Option<&BadEntry> {
+        self.damage.as_ref()
+    }
+
+    /// The state, none where there are no entries; or the damage.
+    pub fn finish(self) -> Result<Option<Run>, BadEntry> {
+        match self.damage {
+            None => Ok(self.run),
+            Some(damage) => Err(damage),
+        }
+    }
+
+    /// What can be said of a damaged run whose row is `row`, and where its stream stands.
+    pub fn salvage(self, row: RunRow) -> (Run, SetAside) {
+        let problem =
+            self.damage.map_or_else(|| "an entry is missing".to_owned(), |damage| damage.to_string());
+        let frame = self.frame.max(row.seq);
+        let set_aside = SetAside { seq: self.seq, frame, row, problem: damage_in_short(&problem) };
+        (Run::salvaged(self.run, self.id, &set_aside), set_aside)
+    }
+}
+
+/// Whether an entry begins with [`Event::SetAside`].
+fn begins_again(entry: &Entry) -> bool {
+    Record::of(entry).is_ok_and(|record| matches!(record.events.first(), Some(Event::SetAside(_))))
 }
 
 /// What has to be committed so that the run `before` becomes `after` by `events`, and was created by `create`.
 pub fn item(before: Option<&Run>, create: Option<&Create>, events: &[Event], after: &Run) -> Item {
     let record = RecordToWrite { place: before.map(Run::place).unwrap_or_default(), events };
     let payload = serde_json::to_vec(&record).expect("events are plain data, and plain data is JSON");
-    let mut changes = vec![Change::Run(row(after))];
+    let is_set_aside = events.iter().any(|event| matches!(event, Event::SetAside(_)));
+    let mut changes: Vec<_> = is_set_aside.then(|| Change::SetAside(after.id().into())).into_iter().collect();
+    changes.push(Change::Run(row(after)));
     changes.extend(create.into_iter().flat_map(|create| creation_claims(create, after.id())));
     changes.extend(interaction_changes(events, after));
     contract_changes(before, after, &mut changes);
@@ -117,6 +206,13 @@ pub fn item(before: Option<&Run>, create: Option<&Create>, events: &[Event], aft
         payload,
         changes,
     }
+}
+
+/// The rows that a run has in every list: what its whole stream says about them.
+pub fn rows_of_run(run: &Run) -> Vec<Change> {
+    let open = run.open_interactions().filter_map(|interaction| opened(run, interaction.interaction_id));
+    let contracts = run.contracts().map(|contract| Change::Contract(contract.row(run.id())));
+    std::iter::once(Change::Run(row(run))).chain(open).chain(contracts).collect()
 }
 
 fn creation_claims(create: &Create, run_id: RunId) -> impl Iterator<Item = Change> {
@@ -159,7 +255,8 @@ fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
             | Event::ContractChanged { .. }
             | Event::ContractSettled { .. }
             | Event::EndRequested(_)
-            | Event::ResultRecorded(_) => {}
+            | Event::ResultRecorded(_)
+            | Event::SetAside(_) => {}
         }
     }
     changes

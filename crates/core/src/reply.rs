@@ -8,6 +8,7 @@ mod form;
 
 use serde_json::Value;
 
+use crate::schema::ANSWER_STEPS_MAX;
 use crate::{FieldError, Question, QuestionKind, Schema};
 
 /// What Adjourn answers alone where any text is an answer.
@@ -46,7 +47,7 @@ pub fn check(question: &Question, response: &Value) -> Result<Value, Vec<FieldEr
 fn meets(schema: &Value, answer: Value) -> Result<Value, Vec<FieldError>> {
     // Compiled each time: a person answers seldom, and a question is data that is kept without what was made of it.
     let schema = Schema::compile(schema).map_err(|error| whole(format!("cannot be checked: {error}")))?;
-    schema.check(&answer).map(|()| answer)
+    schema.check_within(&answer, ANSWER_STEPS_MAX).map(|()| answer)
 }
 
 impl Question {

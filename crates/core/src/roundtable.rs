@@ -59,6 +59,7 @@ mod reconciliation;
 mod record;
 mod refusal;
 mod round;
+mod set_aside;
 mod sight;
 mod spec;
 mod strategy;
@@ -90,9 +91,10 @@ pub use proposal::{
 pub use reconciliation::{
     ContextReconciliation, HumanDecision, MissingIn, PointChange, RefusedIn, TopicMoved, reconciliation,
 };
-pub use record::{Record, item};
+pub use record::{Folding, Record, item, rows_of_roundtable};
 pub use refusal::Refusal;
 pub use round::{Activation, ActivationOutcome, Asked, Focus, Missing, NextDecision, Purpose, Round};
+pub use set_aside::SetAside;
 pub use sight::{Conversation, Seen};
 pub use spec::{
     Criterion, DoneWhen, Limits, Memory, PARTICIPANTS_MAX, Pace, ROUNDS_MAX, RoundtableSpec, Seat, Side,

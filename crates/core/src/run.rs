@@ -19,8 +19,10 @@
 mod apply;
 mod command;
 mod decide;
+mod documents;
 mod event;
 mod refusal;
+mod set_aside;
 mod spec;
 
 use std::collections::BTreeMap;
@@ -37,6 +39,8 @@ pub use event::{
 };
 pub use refusal::{Refusal, RefusalKind};
 pub(crate) use refusal::{field_list, open_list};
+pub(crate) use set_aside::damage_in_short;
+pub use set_aside::{SetAside, ends_unreadable};
 pub use spec::{
     Continued, Profile, REPAIR_LIMIT_DEFAULT, ResumesBy, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
 };

@@ -21,7 +21,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::RunId;
+use adjourn_core::{JSON_DEPTH_MAX, RunId, text_depth};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -29,6 +29,9 @@ pub(crate) use place::Renaming;
 pub use recorder::Recorder;
 
 use crate::turn::{Finished, Seen, Turn};
+
+/// Levels of nesting in a line: a document at its limit, and what a line puts around it.
+const LINE_DEPTH_MAX: usize = JSON_DEPTH_MAX + 8;
 
 /// The version of the format. A later one is refused rather than misread.
 const FORMAT: u32 = 1;
@@ -186,6 +189,12 @@ impl Recording {
         }
         let mut recording = Self { path: path.to_owned(), turns: Vec::new() };
         for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+            let depth = text_depth(line.as_bytes());
+            if depth > LINE_DEPTH_MAX {
+                let problem =
+                    format!("it is nested {depth} levels deep, at most {LINE_DEPTH_MAX} are allowed");
+                return Err(broken(number, problem));
+            }
             let line = serde_json::from_str(line).map_err(|error| broken(number, error.to_string()))?;
             recording.add(line).map_err(|problem| broken(number, problem))?;
         }

@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use adjourn_core::{
     Command, Contract, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run,
-    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity,
+    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity, check_depth,
 };
 use adjourn_engine::{Decision, Engine, Finished, NoTools, Seen, Toolbox, Turn};
 use adjourn_store::decider::load;
+use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -187,6 +188,16 @@ impl Inner {
         self.tasks.spawn_blocking(move || inner.briefs.survey(&run)).await.ok()
     }
 
+    /// What a turn needs. It is read from the disk, and schemas are compiled for it.
+    async fn brief(self: &Arc<Self>, run: &Arc<Run>) -> Result<Brief, RunError> {
+        let (inner, run) = (self.clone(), run.clone());
+        let read = self.tasks.spawn_blocking(move || inner.briefs.brief(&run)).await;
+        read.unwrap_or_else(|_| {
+            let message = "reading what the turn needs stopped halfway".to_owned();
+            Err(RunError { code: ErrorCode::Internal, message })
+        })
+    }
+
     /// Takes a turn to its end, with the repairs that it needs.
     async fn drive(self: &Arc<Self>, mut run: Arc<Run>, stop: CancellationToken) {
         let (run_id, turn, began) = (run.id(), run.turn(), Instant::now());
@@ -227,9 +238,14 @@ impl Inner {
     }
 
     /// Has the engine execute the turn.
-    async fn execute(&self, run: &Arc<Run>, repair: Option<&str>, stop: &CancellationToken) -> Executed {
+    async fn execute(
+        self: &Arc<Self>,
+        run: &Arc<Run>,
+        repair: Option<&str>,
+        stop: &CancellationToken,
+    ) -> Executed {
         let nobody = |end| Executed { end, observations: Vec::new(), engine: None };
-        let brief = match self.briefs.brief(run) {
+        let brief = match self.brief(run).await {
             Ok(brief) => brief,
             Err(error) => return nobody(TurnEnd::Failed(error)),
         };
@@ -288,7 +304,7 @@ impl Inner {
     /// Makes the calls that a person has cleared since the turn before, and says what the turn needs after that. Ends the
     /// turn where there is nothing to tell the agent: all that was answered has led to further questions.
     async fn make_cleared_calls(
-        &self,
+        self: &Arc<Self>,
         run: &Arc<Run>,
         brief: Brief,
         stop: &CancellationToken,
@@ -306,7 +322,7 @@ impl Inner {
         if now.turn_reason() == Some(TurnReason::Settled) && now.settled_calls().next().is_none() {
             return Err(TurnEnd::Suspended);
         }
-        let brief = self.briefs.brief(&now).map_err(TurnEnd::Failed)?;
+        let brief = self.brief(&now).await.map_err(TurnEnd::Failed)?;
         Ok((now, brief))
     }
 
@@ -413,10 +429,11 @@ pub(crate) fn masked(masker: &Masker, observation: Observation) -> Observation {
         Observation::Message { text: message, raw } => Observation::Message { text: text(message), raw },
         Observation::Reasoning { text: thought, raw } => Observation::Reasoning { text: text(thought), raw },
         Observation::ToolCall { name, detail, raw } => {
-            Observation::ToolCall { name: text(name), detail: masker.json(&detail), raw }
+            Observation::ToolCall { name: text(name), detail: shallow(masker.json(&detail)), raw }
         }
         Observation::CommandExecution { command, detail, raw } => {
-            Observation::CommandExecution { command: text(command), detail: masker.json(&detail), raw }
+            let detail = shallow(masker.json(&detail));
+            Observation::CommandExecution { command: text(command), detail, raw }
         }
         Observation::Step(step) => Observation::Step(masker.json(&step)),
         Observation::Handle(_)
@@ -424,4 +441,9 @@ pub(crate) fn masked(masker: &Masker, observation: Observation) -> Observation {
         | Observation::Sandbox(_)
         | Observation::Usage(_) => observation,
     }
+}
+
+/// What an agent shows of its own work; as text where it is nested deeper than the journal takes.
+fn shallow(detail: Value) -> Value {
+    if check_depth(&detail).is_err() { Value::from(detail.to_string()) } else { detail }
 }

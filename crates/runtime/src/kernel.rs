@@ -45,6 +45,8 @@ enum Ticket<T> {
     Start(RunId),
     /// The kernel wanted a run to be put right, and this was found of its surroundings.
     Recover(RunId, Survey),
+    /// The kernel wanted a run to end whose journal cannot be read.
+    SetAside(RunId),
 }
 
 /// Whether turns begin.
@@ -122,6 +124,9 @@ impl<T> Kernel<T> {
         if self.recovery.is_due(run_id) {
             self.recover_first(request);
             return;
+        }
+        if self.is_unreadable(run_id) {
+            self.set_aside(run_id);
         }
         self.offer(run_id, request.command, Ticket::Asked(request.ticket));
         self.plan();
@@ -279,6 +284,7 @@ impl<T> Kernel<T> {
         match self.decider.state(run_id) {
             Ok(Some(run)) => self.note(&run, Arrival::Again),
             Ok(None) => self.scheduler.forget(run_id),
+            Err(Error::Damaged { .. }) => self.set_aside(run_id),
             Err(_) => {
                 self.unread.insert(run_id);
                 self.retry_later();
@@ -321,13 +327,44 @@ impl<T> Kernel<T> {
                         self.recovery.put_off(run_id, Some(survey));
                     }
                 }
+                Ticket::SetAside(run_id) => {
+                    if self.note_failure(&answer) {
+                        self.unread.insert(run_id);
+                    } else if answer.is_err() {
+                        // It ended before, or nothing at all is known of it: no slot and no deadline waits for it.
+                        self.scheduler.forget(run_id);
+                        self.recovery.is_right(run_id);
+                    }
+                }
             }
         }
     }
 
-    /// The kernel's own command failed in the journal: everything is as before, and tried again later.
+    /// Whether a run's journal is there and cannot be read. A journal that does not answer is another matter.
+    fn is_unreadable(&mut self, run_id: RunId) -> bool {
+        matches!(self.decider.state(run_id), Err(Error::Damaged { .. }))
+    }
+
+    /// Ends a run whose journal cannot be read, so that only this run is harmed.
+    fn set_aside(&mut self, run_id: RunId) {
+        let nothing = Survey { engine: false, workspace: false, handle: false };
+        self.offer(run_id, Command::Recover(nothing), Ticket::SetAside(run_id));
+        for news in self.decider.take_news() {
+            match news {
+                News::Changed(run) => self.note(&run, Arrival::New),
+                // What was decided about it before never became durable, and its journal says nothing.
+                News::Forgotten(run_id) => self.scheduler.forget(run_id),
+            }
+        }
+    }
+
+    /// The kernel's own command failed in the journal: everything is as before, and tried again later. A journal that is
+    /// there and cannot be read does not get better by being asked again.
     fn note_failure(&mut self, answer: &adjourn_store::Answer) -> bool {
-        let has_failed = matches!(answer, Err(adjourn_store::Denied::Failed(_)));
+        let has_failed = match answer {
+            Err(adjourn_store::Denied::Failed(error)) => !matches!(**error, Error::Damaged { .. }),
+            Ok(_) | Err(_) => false,
+        };
         if has_failed {
             self.retry_later();
         }
@@ -365,6 +402,7 @@ impl<T> Kernel<T> {
                 | Event::ContractChanged { .. }
                 | Event::ContractSettled { .. }
                 | Event::ProcessLost
+                | Event::SetAside(_)
                 | Event::ResultRecorded(_) => {}
             }
         }

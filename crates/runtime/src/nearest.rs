@@ -1,5 +1,8 @@
 //! The nearest right name to a wrong one.
 
+/// Unknown keys of one request that are told: one can have hundreds of thousands, and nobody reads on after these.
+pub(crate) const UNKNOWN_MAX: usize = 51;
+
 /// The name among `known` that `given` was most likely meant to be.
 ///
 /// Up to a third of the letters may be wrong, and always one: `tota1` is `total`, but `x` is nothing in particular.

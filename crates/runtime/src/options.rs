@@ -3,7 +3,7 @@
 use adjourn_core::{FieldError, Profile, Strict};
 use serde_json::{Map, Value};
 
-use crate::nearest::hint;
+use crate::nearest::{UNKNOWN_MAX, hint};
 
 /// A week, in seconds. A turn or a question that takes longer has been forgotten.
 const SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
@@ -110,6 +110,7 @@ impl Options {
                     priority => priority,
                 };
             }
+            _ if reading.errors.len() >= UNKNOWN_MAX => {}
             _ => {
                 reading.wrong::<()>(key, &format!("unknown option{}", hint(key, KEYS)));
             }

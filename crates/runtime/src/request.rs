@@ -11,7 +11,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use adjourn_core::{FieldError, RunId, RunSpec};
+use adjourn_core::{FieldError, RunId, RunSpec, check_depth};
 use serde_json::{Map, Value};
 
 pub use check::Surroundings;
@@ -101,8 +101,10 @@ impl RunRequest {
         let Value::Object(members) = document else {
             return Err(vec![FieldError::new("", "should be an object")]);
         };
+        check_depth(document).map_err(|too_big| vec![FieldError::new("", too_big.to_string())])?;
         let mut errors = Vec::new();
-        for key in members.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        let unknown = members.keys().filter(|key| !KEYS.contains(&key.as_str()));
+        for key in unknown.take(crate::nearest::UNKNOWN_MAX) {
             let message = format!("unknown key{}", hint(key, KEYS));
             errors.push(FieldError::new(pointer(&[key]), message));
         }

@@ -1,13 +1,13 @@
 //! The kernel in production: a thread that drives it, and hands that carry out what it wants done.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use adjourn_core::{Command, Item, RoundtableId, Run, RunId, Survey, Timestamp, Wanted, roundtable};
 use adjourn_store::{
-    Error, Inputs, Outcome, Request, Steps, Store, TableAnswer, TableDecider, TableDenied, TableRequest,
-    Threads, WeakInputs,
+    Error, Inputs, Outcome, Pulse, Request, Steps, Store, Stuck, TableAnswer, TableDecider, TableDenied,
+    TableRequest, Threads, WeakInputs,
 };
 use tokio::sync::{Semaphore, oneshot};
 
@@ -75,6 +75,7 @@ pub struct Runtime {
     /// Set once no turn begins any more.
     draining: Arc<AtomicBool>,
     stats: Arc<Stats>,
+    pulse: Arc<OnceLock<Arc<Pulse>>>,
 }
 
 impl Runtime {
@@ -92,10 +93,12 @@ impl Runtime {
         let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
         let draining = Arc::new(AtomicBool::new(false));
         let stats = Arc::new(Stats::default());
+        let pulse: Arc<OnceLock<Arc<Pulse>>> = Arc::default();
         let weak = {
             let (store, clock) = (Arc::downgrade(&store), clock.clone());
             let (under_way, draining, stats) = (under_way.clone(), draining.clone(), stats.clone());
-            move |inputs| WeakRuntime { inputs, store, clock, under_way, draining, stats }
+            let pulse = pulse.clone();
+            move |inputs| WeakRuntime { inputs, store, clock, under_way, draining, stats, pulse }
         };
         let (inputs, threads) = Threads::start(store.clone(), {
             let (clock, stats) = (clock.clone(), stats.clone());
@@ -110,7 +113,9 @@ impl Runtime {
                 stats,
             }
         })?;
-        Ok((Self { inputs, store, clock, under_way, draining, stats }, threads))
+        // Nobody else sets it.
+        let _ = pulse.set(threads.pulse());
+        Ok((Self { inputs, store, clock, under_way, draining, stats, pulse }, threads))
     }
 
     /// A runtime over what `store` holds that does nothing, and denies whatever it is asked.
@@ -122,14 +127,15 @@ impl Runtime {
             under_way: Arc::new(Semaphore::new(UNDER_WAY_MAX)),
             draining: Arc::default(),
             stats: Arc::default(),
+            pulse: Arc::default(),
         }
     }
 
     /// A handle that does not keep the runtime going.
     pub fn downgrade(&self) -> WeakRuntime {
-        let Self { inputs, store, clock, under_way, draining, stats } = self.clone();
+        let Self { inputs, store, clock, under_way, draining, stats, pulse } = self.clone();
         let store = Arc::downgrade(&store);
-        WeakRuntime { inputs: inputs.downgrade(), store, clock, under_way, draining, stats }
+        WeakRuntime { inputs: inputs.downgrade(), store, clock, under_way, draining, stats, pulse }
     }
 
     /// Begins no turn any more. When this returns, all those that had begun are known to the hands.
@@ -163,6 +169,11 @@ impl Runtime {
             return Err(stopped());
         }
         answer.await.map_err(|_| stopped())?
+    }
+
+    /// The thread that is stuck in one step, if one is: commands are not answered then.
+    pub fn stuck(&self) -> Option<Stuck> {
+        self.pulse.get()?.stuck()
     }
 
     /// Whether no turn begins any more.
@@ -210,6 +221,7 @@ pub struct WeakRuntime {
     under_way: Arc<Semaphore>,
     draining: Arc<AtomicBool>,
     stats: Arc<Stats>,
+    pulse: Arc<OnceLock<Arc<Pulse>>>,
 }
 
 impl WeakRuntime {
@@ -217,8 +229,8 @@ impl WeakRuntime {
     pub fn upgrade(&self) -> Option<Runtime> {
         let inputs = self.inputs.upgrade()?;
         let store = self.store.upgrade()?;
-        let Self { clock, under_way, draining, stats, .. } = self.clone();
-        Some(Runtime { inputs, store, clock, under_way, draining, stats })
+        let Self { clock, under_way, draining, stats, pulse, .. } = self.clone();
+        Some(Runtime { inputs, store, clock, under_way, draining, stats, pulse })
     }
 
     /// The store, for reading, unless the runtime has ended.

@@ -13,7 +13,7 @@ use adjourn_core::{
 };
 use adjourn_engine::secrets::MASK;
 use adjourn_engine::supervisor::Supervisor;
-use adjourn_store::decider::load;
+use adjourn_store::decider::load_readable;
 use adjourn_store::{Committed, Error, SqliteStore, Store, Threads};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -225,9 +225,9 @@ impl Service {
         Ok(again(&run, self.desk.asked(&run)?, &self.desk.workspaces().of(&run)?))
     }
 
-    /// The state of a run.
+    /// The state of a run, as far as its journal can be read.
     pub fn run(&self, run_id: RunId) -> Result<Run, ServiceError> {
-        load(self.store().as_ref(), run_id)?.ok_or(ServiceError::UnknownRun(run_id))
+        load_readable(self.store().as_ref(), run_id)?.ok_or(ServiceError::UnknownRun(run_id))
     }
 
     /// The row of a run, which is cheaper than its state.

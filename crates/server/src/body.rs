@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use adjourn_core::check_depth;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -36,7 +37,7 @@ impl<S: Send + Sync> FromRequest<S> for Json {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         kind(request.headers(), &[Kind::Json])?;
-        parse(&bytes(request, state).await?).map(Self)
+        parse_elsewhere(bytes(request, state).await?).await.map(Self)
     }
 }
 
@@ -52,7 +53,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJson {
         if bytes.is_empty() {
             return Ok(Self(None));
         }
-        Ok(Self(Some(parse(&bytes)?).filter(|document| !document.is_null())))
+        Ok(Self(Some(parse_elsewhere(bytes).await?).filter(|document| !document.is_null())))
     }
 }
 
@@ -98,11 +99,26 @@ pub(crate) fn too_large(bytes_max: usize) -> Problem {
     Problem::new(Code::BodyTooLarge, format!("a body has at most {bytes_max} bytes"))
 }
 
+/// Bytes of a body that is parsed where it is received. A longer one would keep the connections of others waiting.
+const PARSE_HERE_BYTES_MAX: usize = 64 * 1024;
+
+/// The document that these bytes are, parsed on a thread that may take its time.
+async fn parse_elsewhere(bytes: Bytes) -> Result<Value, Problem> {
+    if bytes.len() <= PARSE_HERE_BYTES_MAX {
+        return parse(&bytes);
+    }
+    let parsed = tokio::task::spawn_blocking(move || parse(&bytes)).await;
+    parsed.unwrap_or_else(|error| Err(Problem::internal(format!("the body was not parsed: {error}"))))
+}
+
 /// The document that these bytes are.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
     // The message of the parser says where: `… at line 3 column 14`.
-    document::parse(bytes)
-        .map_err(|error| Problem::new(Code::BadJson, format!("the body is not JSON: {error}")))
+    let document = document::parse(bytes)
+        .map_err(|error| Problem::new(Code::BadJson, format!("the body is not JSON: {error}")))?;
+    check_depth(&document)
+        .map_err(|error| Problem::new(Code::BadJson, format!("the body cannot be taken: {error}")))?;
+    Ok(document)
 }
 
 /// What a body can be.

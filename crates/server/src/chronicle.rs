@@ -8,7 +8,7 @@ use std::sync::Arc;
 use adjourn_core::{Event, Record, RunId, StreamId, WarningCode};
 use adjourn_store::{Error, Store};
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info, warn};
+use tracing::{debug, error, info, warn};
 
 /// Entries of the journal that are read at once: they come as fast as they are committed, in batches of some hundred.
 const PAGE_ENTRIES: usize = 256;
@@ -55,7 +55,13 @@ fn tell(store: &dyn Store, after: u64, ended: Option<&dyn Ended>) -> Result<u64,
     let entries = store.read_all(after, PAGE_ENTRIES)?;
     for entry in &entries {
         let StreamId::Run(run_id) = entry.stream else { continue };
-        let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
+        let record = match Record::of(entry) {
+            Ok(record) => record,
+            Err(problem) => {
+                error!(%run_id, position = entry.position, %problem, "an entry of the journal cannot be read and is left out");
+                continue;
+            }
+        };
         let mut attempt = record.place.attempt;
         for event in &record.events {
             if let Event::TurnStarted { attempt: started, .. } = event {
@@ -119,6 +125,13 @@ fn log(run_id: RunId, attempt: u32, event: &Event) {
             info!(run_id, attempt, execution_id = %id, happened, "contract settled");
         }
         Event::ProcessLost => warn!(run_id, attempt, "the agent's process is gone"),
+        Event::SetAside(set_aside) => {
+            let problem = &set_aside.problem;
+            error!(
+                run_id,
+                attempt, problem, "a part of the run's journal cannot be read: the run ends, others go on"
+            );
+        }
         Event::EndRequested(_) => debug!(run_id, attempt, "run is to end"),
         Event::Observed(_) | Event::ResultRecorded(_) => {}
     }

@@ -84,6 +84,8 @@ named! {
         WorkspaceFailed = "WORKSPACE_FAILED",
         /// The server is about to end, and begins no turn any more.
         Draining = "DRAINING",
+        /// The server does not get on: a thread of it is stuck in one step.
+        Stalled = "STALLED",
         /// Nothing was changed: `Retry-After` says when to try again.
         JournalUnavailable = "JOURNAL_UNAVAILABLE",
     }
@@ -125,7 +127,7 @@ impl Code {
             Self::Invalid | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
             Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Draining | Self::JournalUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Draining | Self::Stalled | Self::JournalUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }

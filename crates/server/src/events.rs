@@ -116,7 +116,8 @@ impl Reader {
         let entries = self.store.read(StreamId::Run(self.id), After::Frame(after), limit)?;
         let mut frames = Vec::new();
         for entry in &entries {
-            let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
+            // One that cannot be read is left out. A run that had not ended says so in a warning of its own.
+            let Ok(record) = Record::of(entry) else { continue };
             // The first entry may begin before.
             frames.extend(record.frames(header, entry).into_iter().filter(|frame| frame.seq > after));
         }

@@ -95,6 +95,9 @@ pub(crate) struct Changed {
 pub(crate) enum ChangeFrame {
     Run(Frame),
     Roundtable(roundtable::Frame),
+    /// An entry that cannot be read: shown as a comment.
+    #[serde(skip_serializing)]
+    Unreadable(StreamId),
 }
 
 /// Runs whose engine is remembered. When there are more, all are looked up again.
@@ -132,7 +135,7 @@ impl Changes {
         let (changes, entries) = self.next(after)?;
         let frames = changes.into_iter().filter_map(|changed| match changed.frame {
             ChangeFrame::Run(frame) => Some(frame),
-            ChangeFrame::Roundtable(_) => None,
+            ChangeFrame::Roundtable(_) | ChangeFrame::Unreadable(_) => None,
         });
         Ok((frames.collect(), entries.last().map(|entry| entry.position)))
     }
@@ -143,8 +146,16 @@ impl Changes {
         let mut found = Vec::new();
         for entry in &entries {
             let changes = match entry.stream {
-                StreamId::Run(run_id) => self.changes_of(entry, run_id)?,
-                StreamId::Roundtable(id) => roundtables::changes(self.store.as_ref(), entry, id)?,
+                StreamId::Run(run_id) => self.changes_of(entry, run_id),
+                StreamId::Roundtable(id) => roundtables::changes(self.store.as_ref(), entry, id),
+            };
+            let changes = match changes {
+                // One entry that cannot be read is left out, and the feed goes on behind it.
+                Err(Error::Damaged { .. }) => {
+                    let frame = ChangeFrame::Unreadable(entry.stream);
+                    vec![Changed { position: entry.position, frame }]
+                }
+                changes => changes?,
             };
             found.extend(changes.into_iter().filter(|changed| changed.position > after));
         }
@@ -181,6 +192,11 @@ impl Source for Changes {
 
 fn rendered(Changed { position, frame }: &Changed) -> Result<Rendered, Error> {
     let mut events = Events::default();
+    if let ChangeFrame::Unreadable(stream) = frame {
+        let text = format!("an entry of {stream} at position {position} cannot be read and is left out");
+        events.comment(*position, &text);
+        return Ok(Rendered { id: *position, bytes: events.into_bytes(), is_last: false });
+    }
     let written = events.message(*position, frame);
     written.map_err(|error| Error::Damaged { problem: format!("event {position}: {error}") })?;
     Ok(Rendered { id: *position, bytes: events.into_bytes(), is_last: false })

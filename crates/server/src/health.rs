@@ -11,11 +11,12 @@ use crate::code::Code;
 use crate::openapi::Refuses;
 use crate::problem::Problem;
 use crate::router::Server;
+use crate::watchdog;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
         .routes(routes!(healthz).refuses(&[]))
-        .routes(routes!(readyz).refuses(&[Code::Draining]))
+        .routes(routes!(readyz).refuses(&[Code::Draining, Code::Stalled]))
 }
 
 /// How the server is.
@@ -31,11 +32,14 @@ pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
-/// The journal can be read, and the server is not about to end.
+/// The journal can be read, commands are decided and committed, and the server is not about to end.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Health, description = "It is ready.")))]
 pub(crate) async fn readyz(State(server): State<Server>) -> Result<Json<Health>, Problem> {
     if server.service.runtime().is_draining() {
         return Err(Problem::new(Code::Draining, "the server is about to end, and begins no turn any more"));
+    }
+    if let Some(stuck) = server.service.runtime().stuck() {
+        return Err(Problem::new(Code::Stalled, watchdog::described(stuck)));
     }
     server.blocking(|service| Ok(service.store().head()?)).await?;
     Ok(Json(Health { status: "ready" }))

@@ -70,6 +70,7 @@ pub mod tokens;
 mod traces;
 mod uploads;
 mod user_name;
+mod watchdog;
 mod webhooks;
 
 pub use background::{Background, can_go_on, is_at_work, run_until_idle};

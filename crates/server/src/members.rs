@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::problem::Problem;
 
+/// Unknown members that are told; a body can have hundreds of thousands.
+const UNKNOWN_MAX: usize = 51;
+
 /// A body that is being read, and what was found wrong with it so far.
 pub(crate) struct Members<'a> {
     document: &'a Value,
@@ -18,7 +21,7 @@ impl<'a> Members<'a> {
         let mut errors = Vec::new();
         match document {
             Value::Object(members) => {
-                let unknown = members.keys().filter(|key| !keys.contains(&key.as_str()));
+                let unknown = members.keys().filter(|key| !keys.contains(&key.as_str())).take(UNKNOWN_MAX);
                 errors.extend(unknown.map(|key| {
                     let message = format!("unknown key: there are {}", keys.join(", "));
                     FieldError::new(format!("/{key}"), message)

@@ -29,8 +29,9 @@ impl Problem {
         Self { code, detail: detail.into(), errors: Vec::new(), retry_after_sec: None, challenge: None }
     }
 
-    /// What was sent is wrong in these places.
+    /// What was sent is wrong in these places. Only the first of many are told.
     pub(crate) fn invalid(errors: Vec<FieldError>) -> Self {
+        let errors = first_of(errors);
         let named: Vec<_> = errors.iter().map(ToString::to_string).collect();
         Self { errors, ..Self::new(Code::Invalid, named.join("; ")) }
     }
@@ -46,7 +47,7 @@ impl Problem {
     }
 
     pub(crate) fn with_errors(self, errors: Vec<FieldError>) -> Self {
-        Self { errors, ..self }
+        Self { errors: first_of(errors), ..self }
     }
 
     pub(crate) fn retry_after(self, seconds: u32) -> Self {
@@ -79,6 +80,30 @@ impl Problem {
             errors: self.errors,
         }
     }
+}
+
+/// Errors that are told at once. Nobody reads on after these, and a request can have hundreds of thousands.
+const ERRORS_MAX: usize = 50;
+
+/// Bytes of the path and of the message of an error: a client's own key may be megabytes long.
+const ERROR_TEXT_BYTES_MAX: usize = 1024;
+
+/// The first errors, each in short, and how many more there are.
+fn first_of(mut errors: Vec<FieldError>) -> Vec<FieldError> {
+    let more = errors.len().saturating_sub(ERRORS_MAX);
+    errors.truncate(ERRORS_MAX);
+    for FieldError { path, message } in &mut errors {
+        for text in [path, message] {
+            if text.len() > ERROR_TEXT_BYTES_MAX {
+                text.truncate(text.floor_char_boundary(ERROR_TEXT_BYTES_MAX));
+                text.push('…');
+            }
+        }
+    }
+    if more > 0 {
+        errors.push(FieldError::new("", format!("{more} more errors are not shown")));
+    }
+    errors
 }
 
 /// A problem on the wire.

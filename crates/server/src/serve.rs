@@ -23,6 +23,7 @@ use crate::peer::HasOrigin;
 use crate::router::Server;
 use crate::tokens::Tokens;
 use crate::traces::Traces;
+use crate::watchdog;
 use crate::webhooks::Webhooks;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
@@ -95,6 +96,7 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
     let (ended, sending) = Traces::begin(service.store())?.unzip();
     let telling = tokio::spawn(chronicle::follow(service.store().clone(), ended, shutdown.clone()));
+    let watching = tokio::spawn(watchdog::watch(service.runtime().downgrade(), shutdown.clone()));
     let server = Server::new(service, shutdown.clone());
     let doors = async {
         tokio::try_join!(
@@ -105,6 +107,7 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     let served = until(doors, &shutdown).await;
     // What was committed up to here is told, and its traces are sent, if that is possible soon.
     let told = async {
+        let _ = watching.await;
         let _ = telling.await;
         if let Some(sending) = sending {
             let _ = tokio::task::spawn_blocking(|| sending.join()).await;

@@ -55,6 +55,11 @@ impl Events {
         self.message(id, data)
     }
 
+    /// Adds a comment, which shows in the raw stream, and where the stream is after it.
+    pub(crate) fn comment(&mut self, id: u64, text: &str) {
+        self.0.extend_from_slice(format!(": {text}\nid: {id}\n\n").as_bytes());
+    }
+
     /// Adds an event with a name and no id: it does not count, and is not sent again.
     pub(crate) fn named(&mut self, name: &str, data: &serde_json::Value) {
         self.0.extend_from_slice(format!("event: {name}\ndata: {data}\n\n").as_bytes());

@@ -86,6 +86,11 @@ impl MemoryStore {
         Self { inside: Mutex::new(Inside { tables, all, ..Inside::default() }), commits: Mutex::default() }
     }
 
+    /// Makes the last entry of a stream unreadable, as a bad disk does.
+    pub fn damage(&self, stream: StreamId) {
+        self.inside().tables.damage(stream);
+    }
+
     fn apply(&self, batch: &[Item]) -> Vec<Outcome> {
         let _alone = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         for item in batch {

@@ -11,7 +11,9 @@ mod warm;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use adjourn_core::{Command, Decided, Event, Item, Known, Refusal, Run, RunId, Timestamp, Wanted};
+use adjourn_core::{
+    Command, Decided, Event, Folding, Item, Known, Refusal, Run, RunId, Timestamp, Wanted, ends_unreadable,
+};
 
 use self::batch::{Batch, Decision, Draft};
 use self::warm::Warm;
@@ -294,7 +296,14 @@ impl<T> Decider<T> {
 
     fn consider(&mut self, request: &Request<T>) -> Result<Considered, Denied> {
         let Request { run_id, command, at, .. } = request;
-        let before = self.state(*run_id)?;
+        let before = match self.state(*run_id) {
+            // Nothing can be decided about such a run but its end. That is what the runtime's own commands come to;
+            // others are refused until then.
+            Err(error @ Error::Damaged { .. }) if ends_unreadable(command) => {
+                return self.end_unreadable(*run_id, *at, error);
+            }
+            state => state?,
+        };
         let mut held = Vec::new();
         for key in Run::wants(before.as_deref(), command) {
             if let Some(holder) = self.store.holder(&key)? {
@@ -320,6 +329,17 @@ impl<T> Decider<T> {
         }
     }
 
+    /// Ends a run whose journal cannot be read.
+    fn end_unreadable(&self, id: RunId, at: Timestamp, error: Error) -> Result<Considered, Denied> {
+        let folding = fold(self.store.as_ref(), id)?;
+        let Some(row) = self.store.run(id)?.filter(|row| !row.status.is_terminal()) else {
+            return Err(error.into());
+        };
+        let (before, set_aside) = folding.salvage(row);
+        let decided = before.set_aside(set_aside, &Known { now: at, held: Vec::new() })?;
+        Ok(Considered::Changed { before: Some(Arc::new(before)), decided: Box::new(decided) })
+    }
+
     /// The state of a run: as far as it is decided, or what its journal adds up to.
     pub fn state(&mut self, id: RunId) -> Result<Option<Arc<Run>>, Error> {
         if let Some(run) = self.warm.get(id) {
@@ -343,17 +363,29 @@ enum Considered {
 
 /// The state of a run as its journal has it; none where there is no such run.
 pub fn load(store: &dyn Store, id: RunId) -> Result<Option<Run>, Error> {
-    let mut run: Option<Run> = None;
+    fold(store, id)?.finish().map_err(|bad| Error::Damaged { problem: bad.to_string() })
+}
+
+/// The state of a run as far as its journal can be read: for showing it. Where it cannot be read to its end, status and
+/// attempt are those of the run's row.
+pub fn load_readable(store: &dyn Store, id: RunId) -> Result<Option<Run>, Error> {
+    let folding = fold(store, id)?;
+    if folding.damage().is_none() {
+        return folding.finish().map_err(|bad| Error::Damaged { problem: bad.to_string() });
+    }
+    Ok(store.run(id)?.map(|row| folding.salvage(row).0))
+}
+
+/// Folds the stream of a run.
+fn fold(store: &dyn Store, id: RunId) -> Result<Folding, Error> {
+    let mut folding = Folding::new(id);
     loop {
-        let after = After::Seq(run.as_ref().map_or(0, Run::seq));
-        let entries = store.read(id.into(), after, LOAD_PAGE_ENTRIES)?;
+        let entries = store.read(id.into(), After::Seq(folding.seq()), LOAD_PAGE_ENTRIES)?;
         for entry in &entries {
-            run = Some(
-                Run::fold_on(id, run, entry).map_err(|bad| Error::Damaged { problem: bad.to_string() })?,
-            );
+            folding.add(entry);
         }
         if entries.len() < LOAD_PAGE_ENTRIES {
-            return Ok(run);
+            return Ok(folding);
         }
     }
 }

@@ -14,6 +14,7 @@ mod feed;
 mod journal;
 mod lock;
 mod modes;
+mod pulse;
 mod sqlite;
 mod tables;
 mod tally;
@@ -26,7 +27,11 @@ pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
 pub use modes::protect;
-pub use sqlite::SqliteStore;
-pub use tables::{TableAccepted, TableAnswer, TableDecider, TableDenied, TableRequest, load_roundtable};
+pub use pulse::{Pulse, STEP_MAX, Stuck};
+pub use sqlite::{Examination, Finding, Remedy, SqliteStore};
+pub use tables::{
+    TableAccepted, TableAnswer, TableDecider, TableDenied, TableRequest, load_readable_roundtable,
+    load_roundtable,
+};
 pub use tally::{Tallied, Tally};
 pub use threads::{Committed, Inputs, Steps, Threads, WeakInputs};

@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite database in a data directory.
 
 mod codec;
+mod examine;
 mod notices;
 mod open;
 mod problem;
@@ -27,6 +28,7 @@ use crate::{
     After, Error, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store, directory,
 };
 
+pub use examine::{Examination, Finding, Remedy};
 use readers::Readers;
 use write::Writer;
 
@@ -90,6 +92,17 @@ impl SqliteStore {
             let Some(last) = news.last() else { return Ok(()) };
             self.feed.publish(last.position, news.iter().map(|entry| (entry.stream, entry.position)));
         }
+    }
+
+    /// Checks the whole journal: that SQLite finds it sound, that every stream can be read, and that the rows say what
+    /// the streams say. Reads everything once.
+    pub fn examine(&self) -> Result<Examination, Error> {
+        examine::examine(&*self.readers.lend()?)
+    }
+
+    /// Writes the rows again that [`examine`](Self::examine) found wrong. Returns of how many streams.
+    pub fn repair(&self, examination: &Examination) -> Result<u64, Error> {
+        self.writer("be repaired")?.repair(&examination.findings)
     }
 
     fn writer(&self, doing: &'static str) -> Result<MutexGuard<'_, Writer>, Error> {

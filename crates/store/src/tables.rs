@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use adjourn_core::roundtable::{Command, Event, Refusal, Roundtable, item};
+use adjourn_core::roundtable::{Command, Decided, Event, Folding, Refusal, Roundtable, item};
 use adjourn_core::{Item, Known, RoundtableId, Timestamp};
 
 use crate::{After, Error, Outcome, Store};
@@ -187,7 +187,13 @@ impl<T> TableDecider<T> {
     /// What a request comes to, and what has to be committed for it; nothing where it changes nothing.
     fn consider(&mut self, request: &TableRequest<T>) -> Result<(TableAccepted, Option<Item>), TableDenied> {
         let TableRequest { id, command, at, .. } = request;
-        let before = self.state(*id)?;
+        let before = match self.state(*id) {
+            // Nothing can be decided about such a roundtable but its end.
+            Err(error @ Error::Damaged { .. }) if matches!(command, Command::Fail { .. }) => {
+                return self.end_unreadable(*id, *at, error);
+            }
+            state => state?,
+        };
         let mut held = Vec::new();
         for key in Roundtable::wants(command) {
             if let Some(holder) = self.store.holder(&key)? {
@@ -218,6 +224,23 @@ impl<T> TableDecider<T> {
         }
     }
 
+    /// Ends a roundtable whose journal cannot be read.
+    fn end_unreadable(
+        &self,
+        id: RoundtableId,
+        at: Timestamp,
+        error: Error,
+    ) -> Result<(TableAccepted, Option<Item>), TableDenied> {
+        let folding = fold(self.store.as_ref(), id)?;
+        let Some(row) = self.store.roundtable(id)?.filter(|row| !row.status.is_terminal()) else {
+            return Err(error.into());
+        };
+        let (before, set_aside) = folding.salvage(row);
+        let Decided { events, table } = before.set_aside(set_aside, at)?;
+        let item = item(Some(&before), None, &events, &table);
+        Ok((TableAccepted { table: Arc::new(table), events, position: 0 }, Some(item)))
+    }
+
     fn state(&mut self, id: RoundtableId) -> Result<Option<Arc<Roundtable>>, Error> {
         if let Some(table) = self.warm.get(&id) {
             return Ok(Some(table.clone()));
@@ -240,16 +263,28 @@ impl<T> TableDecider<T> {
 
 /// The state of a roundtable as its journal has it; none where there is no such roundtable.
 pub fn load_roundtable(store: &dyn Store, id: RoundtableId) -> Result<Option<Roundtable>, Error> {
-    let mut table: Option<Roundtable> = None;
+    fold(store, id)?.finish().map_err(|bad| Error::Damaged { problem: bad.to_string() })
+}
+
+/// The state of a roundtable as far as its journal can be read: for showing it.
+pub fn load_readable_roundtable(store: &dyn Store, id: RoundtableId) -> Result<Option<Roundtable>, Error> {
+    let folding = fold(store, id)?;
+    if folding.damage().is_none() {
+        return folding.finish().map_err(|bad| Error::Damaged { problem: bad.to_string() });
+    }
+    Ok(store.roundtable(id)?.map(|row| folding.salvage(row).0))
+}
+
+/// Folds the stream of a roundtable.
+fn fold(store: &dyn Store, id: RoundtableId) -> Result<Folding, Error> {
+    let mut folding = Folding::new(id);
     loop {
-        let after = After::Seq(table.as_ref().map_or(0, Roundtable::seq));
-        let entries = store.read(id.into(), after, LOAD_PAGE_ENTRIES)?;
+        let entries = store.read(id.into(), After::Seq(folding.seq()), LOAD_PAGE_ENTRIES)?;
         for entry in &entries {
-            let folded = Roundtable::fold_on(id, table, entry);
-            table = Some(folded.map_err(|bad| Error::Damaged { problem: bad.to_string() })?);
+            folding.add(entry);
         }
         if entries.len() < LOAD_PAGE_ENTRIES {
-            return Ok(table);
+            return Ok(folding);
         }
     }
 }

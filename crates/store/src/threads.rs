@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use adjourn_core::Item;
 
-use crate::{Error, Outcome, Store, Tally};
+use crate::{Error, Outcome, Pulse, Store, Tally};
 
 /// Inputs that are taken before what they led to is submitted.
 ///
@@ -170,6 +170,7 @@ pub struct Threads {
     decide: JoinHandle<()>,
     commit: JoinHandle<()>,
     committed: Arc<Committed>,
+    pulse: Arc<Pulse>,
 }
 
 impl Threads {
@@ -184,12 +185,23 @@ impl Threads {
         let inputs = Inputs(Arc::new(LastOne(signals.clone())));
         let steps = make(inputs.downgrade());
         let committed = Arc::new(Committed::default());
+        let pulse = Arc::new(Pulse::default());
         let commit = {
-            let committed = committed.clone();
-            spawn("adjourn-commit", move || commit_loop(store.as_ref(), &to_commit, &signals, &committed))?
+            let (committed, pulse) = (committed.clone(), pulse.clone());
+            spawn("adjourn-commit", move || {
+                commit_loop(store.as_ref(), &to_commit, &signals, &committed, &pulse);
+            })?
         };
-        let decide = spawn("adjourn-decide", move || decide_loop(steps, &waiting, &batches))?;
-        Ok((inputs, Self { decide, commit, committed }))
+        let decide = {
+            let pulse = pulse.clone();
+            spawn("adjourn-decide", move || decide_loop(steps, &waiting, &batches, &pulse))?
+        };
+        Ok((inputs, Self { decide, commit, committed, pulse }))
+    }
+
+    /// Whether the threads get on.
+    pub fn pulse(&self) -> Arc<Pulse> {
+        self.pulse.clone()
     }
 
     /// What was committed so far.
@@ -219,10 +231,11 @@ fn commit_loop<I>(
     batches: &mpsc::Receiver<Arc<[Item]>>,
     signals: &mpsc::Sender<Signal<I>>,
     committed: &Committed,
+    pulse: &Pulse,
 ) {
     for items in batches {
         let before = Instant::now();
-        let outcome = store.commit(&items);
+        let outcome = pulse.commits(|| store.commit(&items));
         committed.add(items.len(), before.elapsed());
         if signals.send(Signal::Committed(outcome)).is_err() {
             return;
@@ -234,9 +247,11 @@ fn decide_loop<S: Steps>(
     mut steps: S,
     waiting: &mpsc::Receiver<Signal<S::Input>>,
     batches: &mpsc::Sender<Arc<[Item]>>,
+    pulse: &Pulse,
 ) {
     let mut is_closed = false;
     while !is_closed || steps.is_busy() {
+        pulse.waits();
         let first = match steps.wait() {
             None => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(wait) => waiting.recv_timeout(wait),
@@ -246,6 +261,7 @@ fn decide_loop<S: Steps>(
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return,
         };
+        pulse.decides();
         for signal in first.into_iter().chain(waiting.try_iter()).take(INPUTS_AT_ONCE) {
             match signal {
                 Signal::Input(input) => steps.take(input),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use adjourn_core::{RunId, RunStatus, Timestamp};
 use adjourn_runtime::workspace::Workspaces;
-use adjourn_store::decider::load;
+use adjourn_store::decider::load_readable;
 use adjourn_store::{RunFilter, Store};
 use clap::Args;
 use serde_json::json;
@@ -91,7 +91,7 @@ fn versions_read(store: &dyn Store, skill: &str) -> anyhow::Result<HashSet<Strin
         let Some(last) = page.last() else { return Ok(versions) };
         filter.before = Some(last.run_id);
         for row in &page {
-            let run = load(store, row.run_id)?;
+            let run = load_readable(store, row.run_id)?;
             versions.extend(run.and_then(|run| run.spec().skill_version.clone()));
         }
     }

@@ -7,6 +7,7 @@ mod bench;
 mod cancel;
 mod contracts;
 mod detach;
+mod doctor;
 mod drain;
 mod engines;
 mod escapes;

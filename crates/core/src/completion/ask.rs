@@ -5,7 +5,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Choice, Field, FieldKind, Question, QuestionKind, Schema};
+use crate::{Choice, Field, FieldKind, Question, QuestionKind, Schema, check_size};
+
+/// Bytes of a question with everything in it. A person reads some kilobytes.
+const QUESTION_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes of a question's schema. It is compiled again for every answer, on the kernel thread, which takes about 5 ms for
+/// one of this size.
+const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 
 /// What a turn asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +58,9 @@ pub(super) fn asks(object: &Map<String, Value>) -> bool {
 
 /// The question that `ask` holds.
 pub(super) fn read(ask: &Value) -> Result<Question, Unreadable> {
+    if let Err(too_big) = check_size(ask, QUESTION_BYTES_MAX) {
+        return Err(Unreadable { problem: format!("the question is too big: {too_big}"), prompt: None });
+    }
     match ask {
         Value::Object(object) => Source::new(object).question(),
         Value::String(words) => Err(Unreadable {
@@ -165,6 +175,8 @@ fn normalised(name: &str) -> String {
 }
 
 fn usable_schema(schema: &Value) -> Result<Value, String> {
+    check_size(schema, SCHEMA_BYTES_MAX)
+        .map_err(|error| format!("the question's `schema` is too big: {error}"))?;
     Schema::compile(schema)
         .map(|_| schema.clone())
         .map_err(|error| format!("the question's `schema` is {error}"))

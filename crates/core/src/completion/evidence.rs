@@ -6,7 +6,7 @@ use super::DONE_MARKER;
 use super::ask::{self, Ask, Unreadable, described};
 use super::prose::Prose;
 use super::scan::Scan;
-use crate::{FieldError, Question, Schema};
+use crate::{FieldError, JSON_DEPTH_MAX, JsonSize, Question, Schema};
 
 /// The key of an object by which an agent asks without the marker.
 const ASK_USER: &str = "ask_user";
@@ -68,6 +68,10 @@ impl Evidence {
             let Ok(object) = serde_json::from_str::<Map<String, Value>>(&text[span.clone()]) else {
                 continue;
             };
+            // Nor is one that is nested too deep to be kept: the agent is told that there is no result.
+            if object.values().any(|value| JsonSize::of(value).depth >= JSON_DEPTH_MAX) {
+                continue;
+            }
             match Object::read(object) {
                 // `{}` is all over code and templates. Only alone can it be meant as a result.
                 Object::Unmarked(object) if object.is_empty() && span.len() < text.len() => {}

@@ -47,7 +47,7 @@ impl Roundtable {
         Err(BadEvent { roundtable: id, seq: 1, problem })
     }
 
-    fn with_spec(
+    pub(super) fn with_spec(
         id: RoundtableId,
         at: Timestamp,
         spec: &RoundtableSpec,
@@ -228,6 +228,10 @@ impl Roundtable {
                 self.resolve(*id, InteractionTrigger::Withdraw, Actor::System)?;
             }
             Event::Closed(closing) => self.close(closing)?,
+            Event::SetAside(set_aside) => {
+                self.rebase(at, set_aside);
+                self.seq += 1;
+            }
         }
         Ok(())
     }

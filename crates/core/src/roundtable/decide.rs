@@ -121,15 +121,15 @@ fn opening_key(command: &Command) -> Option<&ReplyKey> {
 }
 
 /// A decision in the making: the state so far, and the events that made it so.
-struct Draft {
-    table: Roundtable,
-    events: Vec<Event>,
-    now: Timestamp,
+pub(super) struct Draft {
+    pub(super) table: Roundtable,
+    pub(super) events: Vec<Event>,
+    pub(super) now: Timestamp,
 }
 
 impl Draft {
     /// Adds an event to the decision and to the state.
-    fn emit(&mut self, event: Event) {
+    pub(super) fn emit(&mut self, event: Event) {
         self.table.apply(self.now, &event).expect("an event that follows from a state applies to that state");
         self.events.push(event);
     }
@@ -175,7 +175,7 @@ impl Draft {
         Ok(())
     }
 
-    fn fail(&mut self, problem: &str) -> Result<(), Refusal> {
+    pub(super) fn fail(&mut self, problem: &str) -> Result<(), Refusal> {
         self.close(RoundtableTrigger::Fail, &By::SYSTEM, Some(problem.to_owned()))
     }
 }

@@ -10,6 +10,7 @@ use super::interaction::{Matter, Word};
 use super::point::{NewConflict, NewQuestion, Settler};
 use super::proposal::{RefusedProposal, Synthesis};
 use super::round::{Asked, Missing, NextDecision, Purpose};
+use super::set_aside::SetAside;
 use super::spec::RoundtableSpec;
 use crate::interaction::{By, ReplyKey};
 use crate::machines::{RoundtableTrigger, TopicStatus, TopicTrigger};
@@ -177,6 +178,8 @@ pub enum Event {
     },
     /// The roundtable ended. A round that was not recorded is dropped with it.
     Closed(Closing),
+    /// A part of the journal before this cannot be read. The state goes on from here.
+    SetAside(Box<SetAside>),
 }
 
 /// How a roundtable ended.

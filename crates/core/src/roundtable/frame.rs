@@ -139,6 +139,7 @@ fn kind(event: &Event) -> Option<FrameType> {
         Event::ActivationStarted { .. }
         | Event::FacilitatorLost { .. }
         | Event::EscalationRequested(_)
+        | Event::SetAside(_)
         | Event::InteractionWithdrawn { .. } => None,
     }
 }
@@ -211,6 +212,7 @@ fn data(event: &Event, round: u32) -> Value {
         Event::ActivationStarted { .. }
         | Event::FacilitatorLost { .. }
         | Event::EscalationRequested(_)
+        | Event::SetAside(_)
         | Event::InteractionWithdrawn { .. } => Value::Null,
     }
 }

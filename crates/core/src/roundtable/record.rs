@@ -7,8 +7,10 @@ use super::command::open_key;
 use super::event::Event;
 use super::frame::{self, Frame};
 use super::interaction::Interaction;
+use super::set_aside::SetAside;
 use crate::interaction::ReplyKey;
 use crate::projection::place_as_list;
+use crate::run::damage_in_short;
 use crate::{
     BadEntry, Change, Claim, Entry, Holder, Item, OpenInteraction, Place, RoundtableId, RoundtableRow,
     StreamId,
@@ -64,17 +66,95 @@ impl Roundtable {
     }
 
     /// The state after one more entry.
-    pub fn fold_on(id: RoundtableId, table: Option<Self>, entry: &Entry) -> Result<Self, BadEntry> {
-        let record = Record::of(entry)?;
-        let (mut table, events) = match (table, record.events.split_first()) {
-            (Some(table), _) => (table, record.events.as_slice()),
-            (None, Some((first, rest))) => (Self::opened(id, entry.at, first)?, rest),
-            (None, None) => return Err(BadEntry::NoBeginning { stream: entry.stream }),
+    pub fn fold_on(id: RoundtableId, mut table: Option<Self>, entry: &Entry) -> Result<Self, BadEntry> {
+        fold_entry(id, &mut table, entry)?;
+        table.ok_or(BadEntry::NoBeginning { stream: entry.stream })
+    }
+}
+
+/// Adds one entry to the state before it.
+fn fold_entry(id: RoundtableId, table: &mut Option<Roundtable>, entry: &Entry) -> Result<(), BadEntry> {
+    let record = Record::of(entry)?;
+    let stream = entry.stream;
+    if let Some(Event::SetAside(set_aside)) = record.events.first() {
+        *table = Some(Roundtable::salvaged(table.take(), id, set_aside));
+    }
+    let before = table.as_ref().map_or(0, Roundtable::seq);
+    if before + u64::from(entry.events) != entry.seq {
+        return Err(match before {
+            0 => BadEntry::NoBeginning { stream },
+            _ => BadEntry::Gap { stream, seq: entry.seq, before },
+        });
+    }
+    let mut events = record.events.iter();
+    if table.is_none() {
+        let first = events.next().ok_or(BadEntry::NoBeginning { stream })?;
+        *table = Some(Roundtable::opened(id, entry.at, first)?);
+    }
+    let Some(table) = table else { return Err(BadEntry::NoBeginning { stream }) };
+    for event in events {
+        table.apply(entry.at, event)?;
+    }
+    Ok(())
+}
+
+/// The fold of a roundtable's stream, entry by entry, over parts that cannot be read. The same as for a run.
+#[derive(Debug)]
+pub struct Folding {
+    id: RoundtableId,
+    table: Option<Roundtable>,
+    /// The first entry that could not be read, unless the stream was set aside after it.
+    damage: Option<BadEntry>,
+    /// The place of the last event of the stream so far.
+    seq: u64,
+    /// The number of the last frame of the stream so far.
+    frame: u64,
+}
+
+impl Folding {
+    /// The fold of the empty stream.
+    pub fn new(id: RoundtableId) -> Self {
+        Self { id, table: None, damage: None, seq: 0, frame: 0 }
+    }
+
+    /// Adds one entry. After one that cannot be read, others count only from [`Event::SetAside`] on.
+    pub fn add(&mut self, entry: &Entry) {
+        self.seq = self.seq.max(entry.seq);
+        self.frame = self.frame.max(entry.last_frame);
+        let begins_again = || {
+            Record::of(entry).is_ok_and(|record| matches!(record.events.first(), Some(Event::SetAside(_))))
         };
-        for event in events {
-            table.apply(entry.at, event)?;
+        if self.damage.is_some() && !begins_again() {
+            return;
         }
-        Ok(table)
+        self.damage = fold_entry(self.id, &mut self.table, entry).err();
+    }
+
+    /// The place of the last event of the stream so far, readable or not.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// What is wrong with the stream, if something is.
+    pub fn damage(&self) -> Option<&BadEntry> {
+        self.damage.as_ref()
+    }
+
+    /// The state, none where there are no entries; or the damage.
+    pub fn finish(self) -> Result<Option<Roundtable>, BadEntry> {
+        match self.damage {
+            None => Ok(self.table),
+            Some(damage) => Err(damage),
+        }
+    }
+
+    /// What can be said of a damaged roundtable whose row is `row`, and where its stream stands.
+    pub fn salvage(self, row: RoundtableRow) -> (Roundtable, SetAside) {
+        let problem =
+            self.damage.map_or_else(|| "an entry is missing".to_owned(), |damage| damage.to_string());
+        let frame = self.frame.max(row.seq);
+        let set_aside = SetAside { seq: self.seq, frame, row, problem: damage_in_short(&problem) };
+        (Roundtable::salvaged(self.table, self.id, &set_aside), set_aside)
     }
 }
 
@@ -85,7 +165,9 @@ pub fn item(
     events: &[Event],
     after: &Roundtable,
 ) -> Item {
-    let mut changes = vec![Change::Roundtable(row(after))];
+    let is_set_aside = events.iter().any(|event| matches!(event, Event::SetAside(_)));
+    let mut changes: Vec<_> = is_set_aside.then(|| Change::SetAside(after.id.into())).into_iter().collect();
+    changes.push(Change::Roundtable(row(after)));
     changes.extend(key.map(|key| Change::Claimed(claim(key, after.id))));
     changes.extend(interaction_changes(events, after));
     let record = RecordToWrite { place: before.map(Roundtable::place).unwrap_or_default(), events };
@@ -98,6 +180,13 @@ pub fn item(
         payload: serde_json::to_vec(&record).expect("events are plain data, and plain data is JSON"),
         changes,
     }
+}
+
+/// The rows that a roundtable has in every list: what its whole stream says about them.
+pub fn rows_of_roundtable(table: &Roundtable) -> Vec<Change> {
+    let waiting = table.interactions().iter().filter(|interaction| interaction.is_open());
+    let questions = waiting.map(|interaction| Change::InteractionOpened(open(table, interaction)));
+    std::iter::once(Change::Roundtable(row(table))).chain(questions).collect()
 }
 
 fn claim(key: &ReplyKey, id: RoundtableId) -> Claim {
@@ -157,7 +246,8 @@ fn interaction_changes(events: &[Event], after: &Roundtable) -> Vec<Change> {
             | Event::NextDecided(_)
             | Event::EscalationRequested(_)
             | Event::EscalationRaised(_)
-            | Event::Closed(_) => {}
+            | Event::Closed(_)
+            | Event::SetAside(_) => {}
         }
     }
     changes

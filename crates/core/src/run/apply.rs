@@ -35,7 +35,7 @@ impl Run {
         }
     }
 
-    fn with_spec(id: RunId, at: Timestamp, spec: &RunSpec) -> Self {
+    pub(super) fn with_spec(id: RunId, at: Timestamp, spec: &RunSpec) -> Self {
         Self {
             id,
             status: RunStatus::Queued,
@@ -194,6 +194,10 @@ impl Run {
             }
             Event::EndRequested(cause) => self.ending = Some(cause.clone()),
             Event::ResultRecorded(result) => self.result = Some(result.clone()),
+            Event::SetAside(set_aside) => {
+                self.rebase(at, set_aside);
+                self.seq += 1;
+            }
         }
         Ok(())
     }

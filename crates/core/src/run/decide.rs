@@ -78,7 +78,7 @@ impl Run {
                 contract::settle(&mut draft, *id, *happened, note.as_ref(), by)?;
             }
         }
-        Ok(Decided { events: draft.events, run: draft.run })
+        draft.decided()
     }
 
     /// The keys that a command wants to hold, so that whoever decides it can find out who holds them.
@@ -134,15 +134,23 @@ fn edited(
 }
 
 /// A decision in the making: the state so far, and the events that made it so.
-struct Draft<'a> {
-    run: Run,
+pub(super) struct Draft<'a> {
+    pub(super) run: Run,
     events: Vec<Event>,
     known: &'a Known,
 }
 
 impl<'a> Draft<'a> {
-    fn new(run: &Run, known: &'a Known) -> Self {
+    pub(super) fn new(run: &Run, known: &'a Known) -> Self {
         Self { run: run.clone(), events: Vec::new(), known }
+    }
+
+    /// The decision, made. Whatever the entrances let through, nothing is journaled that could not be read back.
+    pub(super) fn decided(self) -> Result<Decided, Refusal> {
+        for event in &self.events {
+            event.check_documents()?;
+        }
+        Ok(Decided { events: self.events, run: self.run })
     }
 
     fn now(&self) -> Timestamp {
@@ -150,7 +158,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds an event to the decision and to the state.
-    fn emit(&mut self, event: Event) {
+    pub(super) fn emit(&mut self, event: Event) {
         self.run
             .apply(self.known.now, &event)
             .expect("an event that follows from a state applies to that state");
@@ -162,7 +170,7 @@ impl<'a> Draft<'a> {
         self.step_with(trigger, actor, None)
     }
 
-    fn step_with(
+    pub(super) fn step_with(
         &mut self,
         trigger: RunTrigger,
         actor: Actor,
@@ -175,7 +183,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Moves a contract, or refuses.
-    fn step_contract(
+    pub(super) fn step_contract(
         &mut self,
         id: ExecutionId,
         trigger: ContractTrigger,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::set_aside::SetAside;
 use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey, Subject};
 use crate::names::named;
@@ -132,6 +133,8 @@ pub enum Event {
     EndRequested(EndCause),
     /// The run has a result.
     ResultRecorded(Value),
+    /// A part of the journal before this cannot be read. The state goes on from here.
+    SetAside(Box<SetAside>),
 }
 
 /// What comes with a contract's transition.

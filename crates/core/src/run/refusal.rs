@@ -1,7 +1,9 @@
 //! Why a command was refused. Nothing changed.
 
 use crate::interaction::Action;
-use crate::{ExecutionId, FieldError, Holder, InteractionId, InteractionStatus, Refused, RunId, StreamId};
+use crate::{
+    ExecutionId, FieldError, Holder, InteractionId, InteractionStatus, Refused, RunId, StreamId, TooBig,
+};
 
 /// Why a command was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -40,6 +42,9 @@ pub enum Refusal {
     /// The answer does not fit the question.
     #[error("the answer does not fit the question: {}", field_list(.0))]
     Invalid(Vec<FieldError>),
+    /// A JSON document in the command is nested too deep to be kept.
+    #[error("a JSON document in it cannot be kept: {0}")]
+    TooBig(#[from] TooBig),
     /// The action does not fit the question.
     #[error("`{given}` answers a call that needs approval, and this question is none")]
     NotAnApproval {
@@ -110,7 +115,7 @@ impl Refusal {
     pub fn kind(&self) -> RefusalKind {
         match self {
             Self::UnknownRun(_) | Self::UnknownContract(_) => RefusalKind::NotFound,
-            Self::Invalid(_) | Self::NotAnApproval { .. } => RefusalKind::Invalid,
+            Self::Invalid(_) | Self::TooBig(_) | Self::NotAnApproval { .. } => RefusalKind::Invalid,
             Self::RunExists(_)
             | Self::Machine(_)
             | Self::UnknownInteraction { .. }

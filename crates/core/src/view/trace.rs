@@ -104,6 +104,7 @@ impl Trace {
             | Event::InteractionExpired { .. }
             | Event::InteractionWithdrawn { .. }
             | Event::ContractCreated(_)
+            | Event::SetAside(_)
             | Event::ProcessLost
             | Event::EndRequested(_)
             | Event::ResultRecorded(_) => None,

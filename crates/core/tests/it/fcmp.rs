@@ -89,6 +89,7 @@ fn failed_run() -> Case {
         Observation::Reasoning { text: "Hm.".to_owned(), raw },
         Observation::ToolCall { name: "read".to_owned(), detail: json!({"path": "a"}), raw },
         Observation::CommandExecution { command: "ls".to_owned(), detail: json!({"exit": 0}), raw },
+        Observation::Sandbox("namespaces".to_owned()),
         Observation::Usage(Usage { input_tokens: 10, output_tokens: 2, cost_usd: Some(0.25) }),
         Observation::Step(json!({"said": "hi"})),
     ]);
@@ -178,7 +179,7 @@ fn every_kind_of_event_is_in_one_of_the_journals() {
 }
 
 /// How many kinds there are: one more than the greatest number below.
-const KINDS: usize = 24;
+const KINDS: usize = 25;
 
 /// Numbers the kinds of events. A new one gets the next number here, and a run above that shows it.
 fn kind(event: &Event) -> usize {
@@ -207,5 +208,8 @@ fn kind(event: &Event) -> usize {
         Event::EndRequested(_) => 21,
         Event::ResultRecorded(_) => 22,
         Event::Observed(Observation::Step(_)) => 23,
+        Event::Observed(Observation::Sandbox(_)) => 24,
+        // Only a journal that cannot be read has one; `set_aside` tests it.
+        Event::SetAside(_) => KINDS,
     }
 }

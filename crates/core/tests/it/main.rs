@@ -1,6 +1,7 @@
 //! What the core promises, tested through its public interface, in one binary.
 
 mod case;
+mod depth;
 mod fcmp;
 mod geometry;
 mod ledger;

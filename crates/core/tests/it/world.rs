@@ -42,7 +42,8 @@ impl Journal {
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
                 | Change::Contract(_)
-                | Change::Notice(_) => {}
+                | Change::Notice(_)
+                | Change::SetAside(_) => {}
             }
         }
         self.claims = claims;
@@ -74,6 +75,7 @@ impl Journal {
             }
             Change::InteractionClosed(run, id) => _ = self.open.remove(&(run, id)),
             Change::Contract(row) => _ = self.contracts.insert(row.execution_id, row),
+            Change::SetAside(stream) => self.open.retain(|(other, _), _| *other != stream),
             Change::Roundtable(_) | Change::Claimed(_) | Change::Released(_) | Change::Notice(_) => {}
         }
     }

@@ -77,8 +77,7 @@ impl AcpEngine {
         agent.sandbox = self.sandbox(turn, &environment)?;
         agent.env = environment.into_variables();
         let agents = self.gateway.agents();
-        let terminals =
-            Terminals::new(&self.config, turn, &self.supervisor, agents, agent.sandbox.clone());
+        let terminals = Terminals::new(&self.config, turn, &self.supervisor, agents, agent.sandbox.clone());
         let supervised = self.supervisor.start(agent).await.map_err(not_started)?;
         agents.register(turn.run_id, supervised.process());
         let turn = &Turn { masker, ..turn.clone() };

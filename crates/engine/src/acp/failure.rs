@@ -100,6 +100,10 @@ impl Live {
                 ErrorCode::EngineProtocolError,
                 format!("{name} printed a line that begins like a message and is not JSON: {line}"),
             ),
+            Broken::TooBig(too_big) => (
+                ErrorCode::EngineProtocolError,
+                format!("{name} was ended because of a message that cannot be taken: {too_big}"),
+            ),
             Broken::TooManyRequests => (
                 ErrorCode::EngineProtocolError,
                 format!("{name} was ended because it asked too many things at once"),

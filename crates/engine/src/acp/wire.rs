@@ -8,7 +8,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use adjourn_core::{OutputStream, RawRef};
+use adjourn_core::{OutputStream, RawRef, TooBig, check_depth};
 use agent_client_protocol::v1::schema::SessionNotification;
 use agent_client_protocol::{Channel, RawJsonRpcMessage, TransportFrame};
 use futures::StreamExt;
@@ -46,6 +46,8 @@ pub(super) enum Broken {
     TooLong,
     /// It printed something that begins like a message and is none.
     NotJson(String),
+    /// It printed a message that is nested deeper than one may be.
+    TooBig(TooBig),
     /// It asked more things at once than one may.
     TooManyRequests,
     /// The log cannot be written, or the pipe not be read.
@@ -221,6 +223,7 @@ impl Wire {
             return Ok(());
         }
         let mut message: Value = serde_json::from_slice(line).map_err(|_| Broken::NotJson(excerpt(line)))?;
+        check_depth(&message).map_err(Broken::TooBig)?;
         let method = message.get("method").and_then(Value::as_str);
         let has_id = message.get("id").is_some();
         if method == Some("session/update") && !has_id {

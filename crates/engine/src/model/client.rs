@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use adjourn_core::check_depth;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
@@ -151,6 +152,7 @@ impl HttpModel {
         }
         let nonsense = |problem| Failed::from(ModelError::Nonsense { problem });
         let whole = serde_json::from_slice(&body).map_err(|error| nonsense(format!("not JSON: {error}")))?;
+        check_depth(&whole).map_err(|error| nonsense(error.to_string()))?;
         (wire.reply)(whole).map_err(nonsense)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! So there is one reader of replies per wire format, not two, and what is not understood is kept in both.
 
+use adjourn_core::check_depth;
 use serde_json::{Map, Value};
 
 use super::limits::{ARGUMENTS_BYTES_MAX, CALLS_MAX};
@@ -62,7 +63,9 @@ pub(super) fn arguments(text: &str) -> Value {
     if text.trim().is_empty() {
         return Value::Object(Map::new());
     }
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+    let arguments: Value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+    // So do those that are nested too deep: no tool takes a text for its arguments, and the model is told so.
+    if check_depth(&arguments).is_err() { Value::from(text) } else { arguments }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What a wire format has to be able to do.
 
+use adjourn_core::check_depth;
 use reqwest::RequestBuilder;
 use serde_json::Value;
 
@@ -67,6 +68,7 @@ impl From<TooMuch> for Bad {
 pub(super) fn event(data: &str) -> Result<Value, Bad> {
     let event: Value = serde_json::from_str(data)
         .map_err(|error| Bad::Nonsense(format!("an event of the stream is not JSON: {error}")))?;
+    check_depth(&event).map_err(|error| Bad::Nonsense(format!("an event of the stream: {error}")))?;
     match event.get("error") {
         None | Some(Value::Null) => Ok(event),
         Some(_) => Err(Bad::Error(event)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use adjourn_core::{FieldError, Schema};
+use adjourn_core::{FieldError, Schema, check_depth};
 use rmcp::model::PaginatedRequestParams;
 use rmcp::service::ServiceError;
 use rmcp::{Peer, RoleClient};
@@ -17,6 +17,9 @@ use super::limits::{
     shortened,
 };
 use super::policy::Hints;
+
+/// Steps of one check of arguments, which is made while others wait: about 10 ms. Arguments are far smaller than results.
+const CHECK_STEPS_MAX: u64 = 200_000;
 
 /// A tool of a server.
 #[derive(Debug, Clone)]
@@ -41,10 +44,14 @@ impl Tool {
         if bytes > ARGUMENTS_BYTES_MAX {
             return Err(ToolError::ArgumentsTooLong { tool: self.name.clone(), bytes });
         }
+        if let Err(too_big) = check_depth(arguments) {
+            return Err(wrong(vec![FieldError::new("", too_big.to_string())]));
+        }
         if !arguments.is_object() {
             return Err(wrong(vec![FieldError::new("", "is not a JSON object")]));
         }
-        self.schema.as_ref().map_or(Ok(()), |schema| schema.check(arguments)).map_err(wrong)
+        let check = |schema: &Schema| schema.check_within(arguments, CHECK_STEPS_MAX);
+        self.schema.as_ref().map_or(Ok(()), check).map_err(wrong)
     }
 
     fn of(tool: rmcp::model::Tool) -> Result<Self, String> {
@@ -54,6 +61,8 @@ impl Tool {
             return Err(format!("the name `{name}` of a tool should have 1 to {NAME_BYTES_MAX} bytes"));
         }
         let input_schema = Value::Object((*tool.input_schema).clone());
+        check_depth(&input_schema)
+            .map_err(|too_big| format!("the schema of `{name}` cannot be used: {too_big}"))?;
         let bytes = input_schema.to_string().len();
         if bytes > SCHEMA_BYTES_MAX {
             return Err(format!(
@@ -139,14 +148,17 @@ async fn fetch(peer: &Peer<RoleClient>) -> Result<BTreeMap<String, Tool>, String
     for _ in 0..PAGES_MAX {
         let page = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         let page = peer.list_tools(page).await.map_err(|error| problem(&error))?;
-        for tool in page.tools {
-            let tool = Tool::of(tool)?;
-            tools.insert(tool.name.clone(), tool);
-        }
+        let next_cursor = page.next_cursor.clone();
+        // Compiling the schemas of a hundred tools takes longer than others should wait for.
+        let read = tokio::task::spawn_blocking(move || {
+            page.tools.into_iter().map(Tool::of).collect::<Result<Vec<_>, _>>()
+        });
+        let read = read.await.map_err(|_| "reading its list of tools stopped halfway".to_owned())??;
+        tools.extend(read.into_iter().map(|tool| (tool.name.clone(), tool)));
         if tools.len() > TOOLS_MAX {
             return Err(format!("it has more than {TOOLS_MAX} tools"));
         }
-        cursor = page.next_cursor;
+        cursor = next_cursor;
         if cursor.is_none() {
             return Ok(tools);
         }
@@ -196,6 +208,23 @@ mod tests {
     fn a_schema_that_cannot_be_used_leaves_the_check_to_the_server() {
         let elsewhere = json!({"name": "f", "inputSchema": {"$ref": "https://example.com/schema.json"}});
         assert_eq!(tool(elsewhere).unwrap().check(&json!({"anything": 1})), Ok(()));
+    }
+
+    #[test]
+    fn a_schema_that_is_too_costly_is_never_evaluated() {
+        let mut defs: serde_json::Map<_, _> = (0..60)
+            .map(|n| {
+                let next = json!({ "$ref": format!("#/$defs/a{}", n + 1) });
+                (format!("a{n}"), json!({ "allOf": [next, next] }))
+            })
+            .collect();
+        defs.insert("a60".to_owned(), json!({ "type": "string" }));
+        let bomb = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a0"}}, "$defs": defs});
+        let tool = tool(json!({"name": "f", "inputSchema": bomb})).unwrap();
+        assert_eq!(tool.check(&json!({"a": 1})), Ok(()), "the server says what is wrong with it");
+        let deep = (0..65).fold(json!(1), |inner, _| json!([inner]));
+        let refused = tool.check(&json!({ "a": deep })).unwrap_err().to_string();
+        assert!(refused.contains("66 levels deep, at most 64 are allowed"), "{refused}");
     }
 
     #[test]

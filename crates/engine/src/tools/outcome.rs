@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use adjourn_core::check_depth;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -61,6 +62,8 @@ fn value(result: &CallToolResult) -> Value {
 
 /// The call was made, so its result counts however long it is: what is too long is cut off, and says so.
 fn bounded(value: Value) -> Value {
+    // As text, a result that is nested too deep is whole and no deeper than any other.
+    let value = if check_depth(&value).is_err() { Value::from(value.to_string()) } else { value };
     let text = value.to_string();
     if text.len() <= RESULT_BYTES_MAX {
         return value;
@@ -131,5 +134,14 @@ mod tests {
         };
         assert!(result.to_string().len() <= RESULT_BYTES_MAX, "{}", result["cut_off"]);
         assert!(result["beginning"].as_str().unwrap().starts_with("éé"));
+    }
+
+    #[test]
+    fn a_result_that_is_nested_too_deep_is_kept_as_text() {
+        let deep = (0..70).fold(json!({}), |inner, _| json!({ "k": inner }));
+        let Called::Completed(result) = called(json!({"structuredContent": deep})) else {
+            panic!("it was done");
+        };
+        assert_eq!(result, Value::from(deep.to_string()));
     }
 }

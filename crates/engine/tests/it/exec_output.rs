@@ -44,7 +44,11 @@ fn xx_11_a_gibibyte_of_output_is_cut_off_and_never_in_memory() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&test.stdout);
-    assert!(test.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&test.stderr));
+    assert!(
+        test.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&test.stderr)
+    );
 }
 
 #[tokio::test]

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Config, ConfigError, EngineConfig, FILE_NAME, How, Permission, SandboxConfig, SandboxSwitch, ToolConfig,
-    ToolServer, Webhooks, read,
-    unreadable,
+    ToolServer, Webhooks, read, unreadable,
 };
 use crate::service::sha256;
 

@@ -1,7 +1,7 @@
 //! Putting right what a restart left behind, one run at a time.
 
 use adjourn_core::{Command, RunId, Survey};
-use adjourn_store::Request;
+use adjourn_store::{Error, Request};
 
 use super::{Effect, Kernel, Ticket};
 
@@ -29,6 +29,12 @@ impl<T> Kernel<T> {
             // Nothing of it runs.
             Ok(_) => {
                 self.scheduler.forget(run_id);
+                for request in self.recovery.surveyed(run_id) {
+                    self.ask(request);
+                }
+            }
+            Err(Error::Damaged { .. }) => {
+                self.set_aside(run_id);
                 for request in self.recovery.surveyed(run_id) {
                     self.ask(request);
                 }

@@ -7,7 +7,7 @@ use adjourn_core::roundtable::{
     self, Command, EscalationWish, Frame, Open, Record, Refusal, Reply, Roundtable, open_key,
 };
 use adjourn_core::{By, InteractionId, ReplyKey, RoundtableId, RoundtableRow, canonical};
-use adjourn_store::{After, Error, TableDenied, load_roundtable};
+use adjourn_store::{After, Error, TableDenied, load_readable_roundtable};
 use serde_json::{Value, json};
 
 use super::library::Library;
@@ -86,7 +86,7 @@ impl Service {
     /// The state of a roundtable. [`RoundtableView`](roundtable::RoundtableView) shows it, and
     /// [`ArtifactView`](roundtable::ArtifactView) its artifacts.
     pub fn roundtable(&self, id: RoundtableId) -> Result<Roundtable, ServiceError> {
-        load_roundtable(self.store().as_ref(), id)?.ok_or(ServiceError::UnknownRoundtable(id))
+        load_readable_roundtable(self.store().as_ref(), id)?.ok_or(ServiceError::UnknownRoundtable(id))
     }
 
     /// The row of a roundtable, which is cheaper than its state.

@@ -62,7 +62,7 @@ pub(super) async fn see_to(service: &Service, id: RoundtableId) -> Rest {
             Ok(Step::GoOn) => {}
             Ok(Step::Rest) => return Rest::Done,
             Err(Stop::Blocked) => return Rest::Blocked,
-            Err(Stop::Unreadable) => return Rest::Done,
+            Err(Stop::Unreadable) => return pass.end_unreadable().await,
             Err(Stop::Moved(refusal)) => {
                 let Ok(Some(table)) = pass.table().await else { return Rest::Blocked };
                 if refused_at.replace(table.seq()) == Some(table.seq()) {
@@ -114,6 +114,15 @@ impl Pass<'_> {
     async fn ask(&self, command: Command) -> Result<(), Stop> {
         self.service.runtime().ask_table(self.id, command).await?;
         Ok(())
+    }
+
+    /// Ends a roundtable whose journal cannot be read, so that only this one is harmed.
+    async fn end_unreadable(&self) -> Rest {
+        let problem = "its journal cannot be read".to_owned();
+        match self.ask(Command::Fail { problem }).await {
+            Ok(()) | Err(Stop::Moved(_) | Stop::Unreadable) => Rest::Done,
+            Err(Stop::Blocked) => Rest::Blocked,
+        }
     }
 
     /// Hears those who are done, and starts those who are not at work yet.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use adjourn_core::{ExecutionMode, UnknownName};
+use adjourn_core::{ExecutionMode, UnknownName, check_depth};
 use serde_json::{Map, Value};
 
 use super::json_lines::JsonLines;
@@ -79,6 +79,10 @@ impl Manifest {
                 return Self::default();
             }
         };
+        if let Err(too_big) = check_depth(&value) {
+            problems.error(FILE, Some(1), too_big.to_string());
+            return Self::default();
+        }
         let lines = JsonLines::of(text);
         let Value::Object(members) = &value else {
             problems.error(FILE, Some(1), "should be an object");

@@ -3,10 +3,15 @@
 //! A template may come with an upload. It is a subset of Jinja: values, filters, `if`, and `for` over a value it was
 //! given. Anything by which a value could be made longer than what went in (`set`, `~`, `+`, `*`, blocks, macros) is
 //! refused, because no count of steps bounds a value that doubles at each of them. What is left is bounded by the size
-//! of the text and by fuel.
+//! of the text, by steps, and by the work that steps do: a filter is charged for the bytes that it reads, and where a
+//! template compares or slices, which reads whole values in one step, the larger the values the fewer steps it has. The
+//! template engine has no way to stop after a time, so time is bounded by these, at about a second.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use adjourn_core::JsonSize;
 use minijinja::value::{Serde, Value as Jinja};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value;
@@ -20,12 +25,28 @@ const RENDERED_BYTES_MAX: usize = 1024 * 1024;
 /// Steps of one rendering: a loop over ten thousand items with a few values each.
 const FUEL: u64 = 200_000;
 
+/// Bytes that all filters of one rendering may read: an input of half a megabyte, some ten times.
+const FILTERED_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Bytes that a value counts for a filter besides its text: it is converted before the filter sees it.
+const VALUE_BYTES: usize = 32;
+
+/// Values that all comparisons of one rendering may look at: about a second.
+const COMPARED_VALUES_MAX: u64 = 10_000_000;
+
+/// Steps that every template has, however large its input.
+const FUEL_MIN: u64 = 1_000;
+
 /// What a template may say.
 const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
 
 /// A template that was found to be in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template(String);
+pub struct Template {
+    source: String,
+    /// It has operators that read whole values in one step.
+    compares: bool,
+}
 
 /// What is wrong with a template, and in which of its lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,12 +65,12 @@ impl Template {
             let message = format!("it has {} bytes, at most {TEMPLATE_BYTES_MAX} are allowed", source.len());
             return Err(TemplateError { line: 1, message });
         }
-        subset(source)?;
-        environment().template_from_str(source).map_err(|error| template_error(&error))?;
-        Ok(Self(source.to_owned()))
+        let compares = subset(source)?;
+        environment(FUEL).template_from_str(source).map_err(|error| template_error(&error))?;
+        Ok(Self { source: source.to_owned(), compares })
     }
 
-    /// The text with `values` in it.
+    /// The text with `values` in it. Takes up to about a second, so not for a thread that others wait for.
     ///
     /// ```
     /// use adjourn_runtime::skill::Template;
@@ -59,31 +80,74 @@ impl Template {
     /// assert_eq!(template.render(&json!({"input": {"topic": "tea"}})).unwrap(), "Write about tea.");
     /// ```
     pub fn render(&self, values: &Value) -> Result<String, TemplateError> {
-        let environment = environment();
-        let template = environment.template_from_str(&self.0).map_err(|error| template_error(&error))?;
+        let environment = environment(self.fuel(values));
+        let template = environment.template_from_str(&self.source).map_err(|error| template_error(&error))?;
         let mut out = Bounded(Vec::new());
         template
             .render_captured_to(Jinja::from(Serde(values)), &mut out)
             .map_err(|error| template_error(&error))?;
         Ok(String::from_utf8_lossy(&out.0).into_owned())
     }
+
+    /// Steps that rendering may take.
+    fn fuel(&self, values: &Value) -> u64 {
+        if !self.compares {
+            return FUEL;
+        }
+        let size = JsonSize::of(values);
+        // A string is compared byte by byte.
+        let read_at_once = (size.values + size.bytes / 64) as u64;
+        (COMPARED_VALUES_MAX / read_at_once.max(1)).clamp(FUEL_MIN, FUEL)
+    }
 }
 
-fn environment() -> Environment<'static> {
+/// The bytes that filters may still read.
+#[derive(Clone)]
+struct Allowance(Arc<AtomicUsize>);
+
+impl Allowance {
+    fn take(&self, bytes: usize) -> Result<(), Error> {
+        let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
+        taken.map(|_| ()).map_err(|_| {
+            let message = format!("its filters read more than {FILTERED_BYTES_MAX} bytes in all");
+            Error::new(ErrorKind::InvalidOperation, message)
+        })
+    }
+}
+
+fn environment(fuel: u64) -> Environment<'static> {
     let mut environment = Environment::empty();
-    environment.set_fuel(Some(FUEL));
+    environment.set_fuel(Some(fuel));
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    environment.add_filter("tojson", |value: Serde<Value>| bounded_json(&value.0));
+    let allowance = Allowance(Arc::new(AtomicUsize::new(FILTERED_BYTES_MAX)));
+    let of_text = |change: fn(&str) -> String| {
+        let allowance = allowance.clone();
+        move |text: String| allowance.take(text.len()).map(|()| change(&text))
+    };
+    environment.add_filter("upper", of_text(str::to_uppercase));
+    environment.add_filter("lower", of_text(str::to_lowercase));
+    environment.add_filter("trim", of_text(|text| text.trim().to_owned()));
+    let json = allowance.clone();
+    environment.add_filter("tojson", move |value: Serde<Value>| {
+        json.take(read_by_filter(&value.0))?;
+        bounded_json(&value.0)
+    });
+    environment.add_filter("join", move |items: Serde<Vec<Value>>, separator: Option<String>| {
+        allowance.take(items.0.iter().map(read_by_filter).sum())?;
+        join(&items.0, separator)
+    });
     environment.add_filter("default", minijinja::filters::default);
     environment.add_filter("length", minijinja::filters::length);
-    environment.add_filter("upper", |text: String| text.to_uppercase());
-    environment.add_filter("lower", |text: String| text.to_lowercase());
-    environment.add_filter("trim", |text: String| text.trim().to_owned());
-    environment.add_filter("join", join);
     environment.add_test("defined", minijinja::tests::is_defined);
     environment.add_test("undefined", minijinja::tests::is_undefined);
     environment.add_test("none", minijinja::tests::is_none);
     environment
+}
+
+/// Bytes that a filter is charged for a value.
+fn read_by_filter(value: &Value) -> usize {
+    let size = JsonSize::of(value);
+    size.bytes + size.values * VALUE_BYTES
 }
 
 fn bounded_json(value: &Value) -> Result<String, Error> {
@@ -92,10 +156,10 @@ fn bounded_json(value: &Value) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&out.0).into_owned())
 }
 
-fn join(items: Serde<Vec<Value>>, separator: Option<String>) -> Result<String, Error> {
+fn join(items: &[Value], separator: Option<String>) -> Result<String, Error> {
     let separator = separator.unwrap_or_default();
     let mut out = String::new();
-    for (index, item) in items.0.iter().enumerate() {
+    for (index, item) in items.iter().enumerate() {
         if index > 0 {
             out.push_str(&separator);
         }
@@ -140,8 +204,10 @@ fn template_error(error: &Error) -> TemplateError {
     TemplateError { line: error.line().unwrap_or(1), message }
 }
 
-/// Refuses what is outside of the subset, by looking at each `{{ … }}` and `{% … %}`.
-fn subset(source: &str) -> Result<(), TemplateError> {
+/// Refuses what is outside of the subset, by looking at each `{{ … }}` and `{% … %}`. Says whether what is in it compares
+/// or slices values.
+fn subset(source: &str) -> Result<bool, TemplateError> {
+    let mut compares = false;
     let mut rest = source;
     while let Some(start) = rest.find('{') {
         let line = source[..source.len() - rest.len() + start].matches('\n').count() + 1;
@@ -169,10 +235,20 @@ fn subset(source: &str) -> Result<(), TemplateError> {
             return refuse(format!("`{operator}` is not allowed in a prompt template"));
         }
         if kind == "{%" {
-            tag(&code).or_else(refuse)?;
+            tag(&code).map_err(|message| TemplateError { line, message })?;
         }
+        compares |= reads_whole_values(&code);
     }
-    Ok(())
+    Ok(compares)
+}
+
+/// Whether a piece of code compares, searches or slices a value.
+fn reads_whole_values(code: &str) -> bool {
+    let mut words =
+        code.split(|char: char| !(char.is_alphanumeric() || char == '_')).filter(|word| !word.is_empty());
+    // The `in` of a loop is none.
+    let searches = words.next() != Some("for") && words.any(|word| word == "in");
+    searches || code.contains(['=', '<', '>', ':'])
 }
 
 fn tag(code: &str) -> Result<(), String> {
@@ -276,6 +352,23 @@ mod tests {
         {
             assert!(render(source).starts_with("! line "), "{source}: {}", render(source));
         }
+    }
+
+    #[test]
+    fn a_loop_that_reads_a_large_input_each_time_is_ended() {
+        let values = json!({"a": (0..20_000).map(|n| format!("item {n}")).collect::<Vec<_>>()});
+        for (source, expected) in [
+            ("{% for x in a %}{% if a|tojson %}{% endif %}{% endfor %}", "8388608 bytes"),
+            ("{% for x in a %}{% if a|join|upper|lower|trim %}{% endif %}{% endfor %}", "8388608 bytes"),
+            ("{% for x in a %}{% if a == a %}{% endif %}{% endfor %}", "too many steps"),
+            ("{% for x in a %}{% if 'nothing' in a %}{% endif %}{% endfor %}", "too many steps"),
+            ("{% for x in a %}{% if a[1:] %}{% endif %}{% endfor %}", "too many steps"),
+        ] {
+            let error = Template::new(source).unwrap().render(&values).unwrap_err();
+            assert!(error.message.contains(expected), "{source}: {error}");
+        }
+        // One that only goes through it is not.
+        assert!(Template::new("{% for x in a %}{{ x }} {% endfor %}").unwrap().render(&values).is_ok());
     }
 
     #[test]

@@ -56,6 +56,7 @@ fn is_change(event: &Event) -> bool {
         | Event::RoundRecorded { .. }
         | Event::NextDecided(_)
         | Event::EscalationRequested(_)
+        | Event::SetAside(_)
         | Event::EscalationRaised(_)
         | Event::InteractionWithdrawn { .. } => false,
     }
@@ -65,7 +66,8 @@ fn is_change(event: &Event) -> bool {
 pub(super) fn facilitator(store: &dyn Store, id: RoundtableId) -> Result<String, Error> {
     let first = store.read(id.into(), After::START, 1)?;
     let Some(first) = first.first() else { return Ok(String::new()) };
-    let opened = read(first)?
+    let Ok(record) = read(first) else { return Ok(String::new()) };
+    let opened = record
         .events
         .into_iter()
         .find_map(|event| if let Event::Opened(spec) = event { Some(spec.facilitator.engine) } else { None });

@@ -108,7 +108,8 @@ impl RoundtableReader {
         let entries = self.store.read(StreamId::Roundtable(self.id), After::Frame(after), limit)?;
         let mut frames = Vec::new();
         for entry in &entries {
-            let record = read(entry)?;
+            // One that cannot be read is left out.
+            let Ok(record) = read(entry) else { continue };
             let rendered = render(self.id, &self.engine, record.place, entry.at, &record.events);
             // The first entry may begin before.
             frames.extend(rendered.into_iter().filter(|frame| frame.seq > after));

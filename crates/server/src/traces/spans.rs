@@ -72,7 +72,8 @@ impl Trace {
     }
 
     fn add(&mut self, entry: &Entry) -> Result<(), Error> {
-        let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
+        // One that cannot be read is left out: a trace with a hole is better than none.
+        let Ok(record) = Record::of(entry) else { return Ok(()) };
         for event in &record.events {
             self.event(entry.at, event);
         }
@@ -158,6 +159,7 @@ impl Trace {
             | Event::InteractionExpired { .. }
             | Event::InteractionWithdrawn { .. }
             | Event::ContractSettled { .. }
+            | Event::SetAside(_)
             | Event::ProcessLost
             | Event::EndRequested(_)
             | Event::ResultRecorded(_) => {}

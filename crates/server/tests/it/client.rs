@@ -130,6 +130,8 @@ pub(crate) struct Events {
     text: String,
     /// What agents were seen writing: it comes when it comes.
     pub(crate) deltas: String,
+    /// Comments, line by line.
+    pub(crate) comments: Vec<String>,
 }
 
 impl Events {
@@ -137,7 +139,7 @@ impl Events {
         let response = call.header("accept", "text/event-stream").open().await;
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { body: response.into_body(), text: String::new(), deltas: String::new() }
+        Self { body: response.into_body(), text: String::new(), deltas: String::new(), comments: Vec::new() }
     }
 
     /// The next message; none at the end of the stream.
@@ -148,6 +150,8 @@ impl Events {
                 self.text = rest;
                 let field =
                     |name: &str| event.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+                let comments = event.lines().filter_map(|line| line.strip_prefix(": ")).map(str::to_owned);
+                self.comments.extend(comments);
                 let data: Option<Value> = field("data").map(|data| serde_json::from_str(data).unwrap());
                 match (data, field("event"), field("id")) {
                     (Some(data), None, Some(id)) => return Some(Event { id: id.parse().unwrap(), data }),

@@ -6,6 +6,7 @@
 
 mod agents_at_the_door;
 mod bad_input;
+mod bounds;
 mod client;
 mod contracts;
 mod creating;
@@ -22,4 +23,5 @@ mod runs;
 mod stage;
 mod streams;
 mod tokens;
+mod unreadable;
 mod uploads;

@@ -142,6 +142,13 @@ impl Stage {
         Self::open(self.folder, self.settings, None, self.clock, DOOR).await
     }
 
+    /// The same, with something done to the data directory in between.
+    pub(crate) async fn restarted_after(mut self, change: impl FnOnce(&Path)) -> Self {
+        self.close().await;
+        change(&self.data());
+        Self::open(self.folder, self.settings, None, self.clock, DOOR).await
+    }
+
     /// Ends the server, and returns when nothing of it is left.
     pub(crate) async fn close(&mut self) {
         self.shutdown.cancel();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::{
-    Change, ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, Item, NoticeId,
+    Change, ClaimKey, ContractRow, ContractStatus, Entry, ExecutionId, Holder, InteractionId, Item, NoticeId,
     OpenInteraction, RoundtableId, RoundtableRow, RunId, RunRow, RunStatus, StreamId, Timestamp,
 };
 use adjourn_store::{After, Conflict, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled};
@@ -39,7 +39,8 @@ pub(super) fn assert_well_formed(item: &Item) {
             | Change::Contract(_)
             | Change::Claimed(_)
             | Change::Released(_)
-            | Change::Notice(_) => continue,
+            | Change::Notice(_)
+            | Change::SetAside(_) => continue,
         };
         assert_eq!(row, item.stream, "an item has its own row");
     }
@@ -107,7 +108,8 @@ impl Tables {
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
                 | Change::Contract(_)
-                | Change::Notice(_) => {}
+                | Change::Notice(_)
+                | Change::SetAside(_) => {}
             }
         }
         None
@@ -129,9 +131,23 @@ impl Tables {
             Change::Contract(row) => _ = self.contracts.insert(row.execution_id, *row),
             Change::Claimed(claim) => _ = self.claims.insert(claim.key.clone(), claim.holder.clone()),
             Change::Released(key) => _ = self.claims.remove(key),
+            Change::SetAside(stream) => self.set_aside(*stream),
             Change::Notice(notice) => {
                 let pending = Pending { notice: notice.clone(), due_at: notice.at, attempts: 0 };
                 self.notices.insert(notice.id, pending);
+            }
+        }
+    }
+
+    /// Closes the questions of a stream and the contracts of a run that were under way.
+    fn set_aside(&mut self, stream: StreamId) {
+        let open: Vec<_> = self.open.keys().filter(|(other, _)| *other == stream).copied().collect();
+        for (stream, id) in open {
+            self.close(stream, id);
+        }
+        for row in self.contracts.values_mut() {
+            if StreamId::Run(row.run_id) == stream && !row.status.is_terminal() {
+                row.status = ContractStatus::Cancelled;
             }
         }
     }
@@ -141,6 +157,14 @@ impl Tables {
         self.open_by_age.remove(&OpenCursor::after(&open));
         if let Some(deadline) = open.deadline_at {
             self.deadlines.remove(&(deadline, stream, id));
+        }
+    }
+
+    /// Makes the last entry of a stream unreadable.
+    pub(super) fn damage(&mut self, stream: StreamId) {
+        let last = self.last_position(stream);
+        if let Some(entry) = self.entries.get_mut(&last) {
+            entry.payload.truncate(entry.payload.len() / 2);
         }
     }
 

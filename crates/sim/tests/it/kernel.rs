@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use adjourn_core::{
-    Command, Create, Evidence, ExecutionMode, Observation, Process, Profile, RunId, RunSpec, RunStatus,
-    Strict, Survey, Timestamp, TurnEnd,
+    Command, Create, ErrorCode, Evidence, ExecutionMode, Observation, Process, Profile, RunId, RunSpec,
+    RunStatus, Strict, Survey, Timestamp, TurnEnd,
 };
 use adjourn_runtime::{Answer, Denied, Effect, Kernel, Slots, StopCause};
 use adjourn_sim::{FlakyStore, MemoryStore};
@@ -306,8 +306,9 @@ fn whoever_could_not_be_read_when_its_slot_was_free_starts_later_and_first() {
     }
     desk.effects();
     let end = Command::EndTurn { turn: 1, observations: Vec::new(), end: done() };
-    // The first read is the state of the run that ends, the second the one of the run that is next.
-    desk.store.fail_reads_after(1, 1);
+    // The first two reads are the state of the run that ends, which is not kept in memory here: whether it can be read, and
+    // what is decided on. The third is the state of the run that is next.
+    desk.store.fail_reads_after(2, 1);
     desk.asks(run_id(1), end);
     desk.commits();
     assert_eq!(desk.effects(), [""; 0]);
@@ -400,4 +401,44 @@ fn a_kernel_whose_journal_does_not_answer_waits_a_second_and_not_less() {
     desk.passes(1);
     let run = desk.run(1).unwrap();
     assert!(run.interactions()[0].resolution.is_some(), "the question expired");
+}
+
+#[test]
+fn a_run_that_cannot_be_read_ends_and_nobody_waits_for_it() {
+    let mut desk = Desk::new(one_slot());
+    for n in 1..=4 {
+        desk.creates(n, plain());
+        desk.commits();
+    }
+    desk.ends(1, asks());
+    desk.commits();
+    // One waits for an answer, one has the slot, one is next for it, one comes after.
+    for n in 1..=3 {
+        desk.memory.damage(run_id(n).into());
+    }
+    let mut desk = desk.restart();
+    desk.commits();
+    for _ in 0..4 {
+        for effect in desk.effects() {
+            if let Some(n) = effect.strip_prefix("survey ") {
+                desk.kernel.surveyed(run_id(n.parse().unwrap()), Survey::INTACT);
+                desk.commits();
+            }
+        }
+        desk.passes(0);
+    }
+    for n in 1..=3 {
+        let run = desk.run(n).unwrap();
+        assert_eq!(
+            (run.status(), run.error().unwrap().code),
+            (RunStatus::Failed, ErrorCode::JournalUnreadable)
+        );
+        assert_eq!(run.open_interactions().count(), 0);
+    }
+    assert_eq!(desk.status(4), RunStatus::Running);
+    assert_eq!(desk.memory.open_interactions(None, 9).unwrap(), []);
+    assert!(!desk.kernel.is_held_up());
+    desk.ends(4, done());
+    desk.commits();
+    assert_eq!((desk.status(4), desk.kernel.memory()), (RunStatus::Succeeded, 0));
 }

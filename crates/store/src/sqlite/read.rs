@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::{
-    ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, OpenInteraction, StreamId, Timestamp,
+    ClaimKey, ContractRow, Entry, ExecutionId, Holder, InteractionId, OpenInteraction, Question, StreamId,
+    Timestamp,
 };
 use rusqlite::{Connection, Params, Row, Statement, params};
 
@@ -47,7 +48,8 @@ pub(super) fn count_column(row: &Row<'_>, index: usize) -> Result<u64, Error> {
 pub(super) fn labels_column(row: &Row<'_>, index: usize) -> Result<BTreeMap<String, String>, Error> {
     match column::<Option<String>>(row, index)? {
         None => Ok(BTreeMap::new()),
-        Some(json) => serde_json::from_str(&json).map_err(|error| damaged(format!("labels: {error}"))),
+        // Labels only help to find a run: without them it is still there.
+        Some(json) => Ok(serde_json::from_str(&json).unwrap_or_default()),
     }
 }
 
@@ -82,9 +84,33 @@ pub(super) fn stream(
     };
     let sql = "SELECT position, stream, seq, frame, events, at, payload FROM entries \
                WHERE stream = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-    let entries = all(connection, sql, params![stream_key(stream), bound(seq), bound(limit)], entry)?;
-    check_stream(seq, &entries)?;
+    all(connection, sql, params![stream_key(stream), bound(seq), bound(limit)], |row| {
+        entry(row).or_else(|_| unreadable_entry(row, stream))
+    })
+}
+
+/// The entries of a stream, or the first that is not what was written.
+pub(super) fn strict_stream(connection: &Connection, stream: StreamId) -> Result<Vec<Entry>, Error> {
+    let sql = "SELECT position, stream, seq, frame, events, at, payload FROM entries \
+               WHERE stream = ?1 ORDER BY seq";
+    let entries = all(connection, sql, params![stream_key(stream)], entry)?;
+    check_stream(0, &entries)?;
     Ok(entries)
+}
+
+/// The stand-in for a row that is not what was written: an entry of one event that nobody can read. So the readers of the
+/// stream get on to what is behind it, and see that something is missing.
+fn unreadable_entry(row: &Row<'_>, stream: StreamId) -> Result<Entry, Error> {
+    let number = |index| Ok::<_, Error>(u64::try_from(column::<i64>(row, index)?).unwrap_or(0));
+    Ok(Entry {
+        position: number(0)?,
+        stream,
+        seq: number(2)?,
+        last_frame: number(3)?,
+        events: 1,
+        at: Timestamp::from_millis(column(row, 5).unwrap_or(0)),
+        payload: Vec::new(),
+    })
 }
 
 /// The place of the last entry of `stream` that ends with `frame` or before it; 0 when there is none.
@@ -108,16 +134,26 @@ fn seq_before_frame(connection: &Connection, stream: StreamId, frame: u64) -> Re
     Ok(low)
 }
 
+/// The entries of all streams in order. One that is not what was written comes as an entry that nobody can read; one
+/// whose stream cannot be told is left out.
 pub(super) fn everything(connection: &Connection, position: u64, limit: usize) -> Result<Vec<Entry>, Error> {
     let sql = "SELECT position, stream, seq, frame, events, at, payload FROM entries \
                WHERE position > ?1 ORDER BY position LIMIT ?2";
-    let entries = all(connection, sql, params![bound(position), bound(limit)], entry)?;
-    for pair in entries.windows(2) {
-        if pair[1].position - u64::from(pair[1].events) < pair[0].position {
-            return Err(damage_at(&pair[1], "it overlaps the one before it"));
+    let mut after = position;
+    loop {
+        let rows = all(connection, sql, params![bound(after), bound(limit)], |row| {
+            let position = count_column(row, 0)?;
+            let readable = entry(row).or_else(|_| unreadable_entry(row, stream_of(bytes_column(row, 1)?)?));
+            Ok((position, readable.ok()))
+        })?;
+        let Some((last, _)) = rows.last() else { return Ok(Vec::new()) };
+        after = *last;
+        let entries: Vec<_> = rows.into_iter().filter_map(|(_, entry)| entry).collect();
+        // A whole page of which nothing can be told is no end.
+        if !entries.is_empty() {
+            return Ok(entries);
         }
     }
-    Ok(entries)
 }
 
 fn entry(row: &Row<'_>) -> Result<Entry, Error> {
@@ -189,6 +225,12 @@ pub(super) fn open_interactions(
     }
 }
 
+/// The open questions of a stream, in their order.
+pub(super) fn open_of(connection: &Connection, stream: StreamId) -> Result<Vec<OpenInteraction>, Error> {
+    let sql = format!("SELECT {OPEN_COLUMNS} FROM open_interactions WHERE stream = ?1 ORDER BY interaction");
+    all(connection, &sql, [stream_key(stream)], open_interaction)
+}
+
 pub(super) fn deadlines(connection: &Connection, limit: usize) -> Result<Vec<OpenInteraction>, Error> {
     let sql = format!(
         "SELECT {OPEN_COLUMNS} FROM open_interactions WHERE deadline_at IS NOT NULL \
@@ -204,11 +246,17 @@ fn open_interaction(row: &Row<'_>) -> Result<OpenInteraction, Error> {
     Ok(OpenInteraction {
         stream,
         interaction_id,
-        question: serde_json::from_str(&question)
-            .map_err(|error| damaged(format!("question {interaction_id} of {stream}: {error}")))?,
+        question: serde_json::from_str(&question).unwrap_or_else(|_| unreadable_question()),
         created_at: Timestamp::from_millis(column(row, 2)?),
         deadline_at: column::<Option<i64>>(row, 3)?.map(Timestamp::from_millis),
     })
+}
+
+/// The stand-in for a question whose row cannot be read. The journal has the real one.
+fn unreadable_question() -> Question {
+    Question::open_text(
+        "(the list of open questions is damaged here: open the run, or repair it with `adjourn doctor --repair`)",
+    )
 }
 
 pub(super) fn contract(connection: &Connection, id: ExecutionId) -> Result<Option<ContractRow>, Error> {

@@ -30,6 +30,13 @@ pub(crate) const OPEN_INTERACTION: &str = "INSERT OR REPLACE INTO open_interacti
 pub(crate) const CLOSE_INTERACTION: &str =
     "DELETE FROM open_interactions WHERE stream = ?1 AND interaction = ?2";
 
+/// For a stream that is set aside. Seldom, so not kept prepared.
+pub(crate) const CLOSE_INTERACTIONS: &str = "DELETE FROM open_interactions WHERE stream = ?1";
+
+/// For a run that is set aside: contracts that were pending (0), running (1) or waiting (2).
+pub(crate) const CANCEL_CONTRACTS: &str =
+    "UPDATE contracts SET status = ?2 WHERE run = ?1 AND status IN (0, 1, 2)";
+
 pub(crate) const PUT_CONTRACT: &str =
     "INSERT OR REPLACE INTO contracts (id, run, status, unknown) VALUES (?1, ?2, ?3, ?4)";
 

@@ -4,8 +4,8 @@
 //! nothing to take back, and no item needs a savepoint of its own.
 
 use adjourn_core::{
-    Change, Claim, ClaimKey, ContractRow, Holder, Item, Notice, OpenInteraction, RoundtableRow, RunId,
-    RunRow, StreamId, Timestamp,
+    Change, Claim, ClaimKey, ContractRow, ContractStatus, Holder, Item, Notice, OpenInteraction,
+    RoundtableRow, RunId, RunRow, StreamId, Timestamp,
 };
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
@@ -14,7 +14,7 @@ use super::codec::{
     run_status_code, stream_key,
 };
 use super::problem::while_doing;
-use super::{notices, read, remove, sql};
+use super::{examine, notices, read, remove, sql};
 use crate::{Conflict, Error, Outcome, Settled};
 
 const COMMIT: &str = "commit";
@@ -64,6 +64,11 @@ impl Writer {
         remove::run(&mut self.connection, run, self.head)
     }
 
+    /// Writes rows again that are not what their streams say.
+    pub(super) fn repair(&mut self, findings: &[examine::Finding]) -> Result<u64, Error> {
+        examine::repair(&mut self.connection, findings)
+    }
+
     /// Remembers what became of notices.
     pub(super) fn settle_notices(&mut self, settled: &[Settled]) -> Result<(), Error> {
         notices::settle(&mut self.connection, settled)
@@ -79,7 +84,8 @@ impl Writer {
 }
 
 /// A transaction that is being written.
-struct Writing<'c> {
+pub(super) struct Writing<'c> {
+    connection: &'c Connection,
     /// The position of the last event so far.
     head: u64,
     stream_head: CachedStatement<'c>,
@@ -107,8 +113,9 @@ struct StreamHead {
 }
 
 impl<'c> Writing<'c> {
-    fn new(connection: &'c Connection, head: u64) -> rusqlite::Result<Self> {
+    pub(super) fn new(connection: &'c Connection, head: u64) -> rusqlite::Result<Self> {
         Ok(Self {
+            connection,
             head,
             stream_head: connection.prepare_cached(sql::STREAM_HEAD)?,
             put_entry: connection.prepare_cached(sql::PUT_ENTRY)?,
@@ -183,7 +190,8 @@ impl<'c> Writing<'c> {
                 | Change::InteractionOpened(_)
                 | Change::InteractionClosed(..)
                 | Change::Contract(_)
-                | Change::Notice(_) => {}
+                | Change::Notice(_)
+                | Change::SetAside(_) => {}
             }
         }
         Ok(None)
@@ -201,6 +209,11 @@ impl<'c> Writing<'c> {
             item.at.millis(),
             item.payload,
         ])?;
+        self.rows(item)
+    }
+
+    /// Writes the rows that change with an item.
+    pub(super) fn rows(&mut self, item: &Item) -> rusqlite::Result<()> {
         for change in &item.changes {
             match change {
                 Change::Run(row) => self.run(item, row)?,
@@ -215,6 +228,13 @@ impl<'c> Writing<'c> {
                     self.release.execute([scope, key])?;
                 }
                 Change::Notice(notice) => self.notice(notice)?,
+                Change::SetAside(stream) => {
+                    self.connection.execute(sql::CLOSE_INTERACTIONS, [stream_key(*stream)])?;
+                    if let Some(run) = stream.run() {
+                        let cancelled = contract_status_code(ContractStatus::Cancelled);
+                        self.connection.execute(sql::CANCEL_CONTRACTS, params![run_key(run), cancelled])?;
+                    }
+                }
             }
         }
         Ok(())

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use adjourn_core::{
-    By, ClaimKey, Command, ContractRow, Create, Entry, Evidence, ExecutionId, ExecutionMode, Holder,
-    InteractionId, Item, Observation, OpenInteraction, Refusal, Reply, ReplyKey, ResumesBy, RoundtableId,
-    RoundtableRow, RunId, RunRow, RunSpec, RunStatus, StreamId, TurnEnd,
+    By, ClaimKey, Command, ContractRow, Create, Entry, ErrorCode, Evidence, ExecutionId, ExecutionMode,
+    Holder, InteractionId, Item, Observation, OpenInteraction, Refusal, Reply, ReplyKey, ResumesBy,
+    RoundtableId, RoundtableRow, RunId, RunRow, RunSpec, RunStatus, StreamId, TurnEnd,
 };
 use adjourn_store::conformance::items::{at, run_id};
 use adjourn_store::decider::load;
@@ -229,7 +229,7 @@ fn the_same_creation_twice_is_one_run_and_another_with_its_key_is_refused() {
 }
 
 #[test]
-fn a_run_that_is_unknown_or_damaged_is_told_at_once() {
+fn a_run_that_is_unknown_is_told_and_one_that_is_damaged_ends() {
     let mut desk = Desk::new();
     let unknown = desk.offer(9, Command::StartTurn);
     desk.commit();
@@ -239,10 +239,21 @@ fn a_run_that_is_unknown_or_damaged_is_told_at_once() {
     let mut item = adjourn_store::conformance::items::Script::run(5).next(1, 0, b"not a record".to_vec());
     item.expected_seq = 0;
     desk.store.commit(&[item]).unwrap();
-    let damaged = desk.offer(5, Command::StartTurn);
+    // What others ask of it is refused. What the runtime itself asks of it comes to its end.
+    let asked = desk.offer(5, Command::Cancel(By::SYSTEM));
     desk.commit();
-    let denied = desk.answer(damaged).as_ref().unwrap_err().to_string();
+    let denied = desk.answer(asked).as_ref().unwrap_err().to_string();
     assert!(denied.starts_with("the journal is damaged: entry 1 of run_"), "{denied}");
+    let started = desk.offer(5, Command::StartTurn);
+    while desk.commit() > 0 {}
+    let ended = &desk.answer(started).as_ref().unwrap().run;
+    assert_eq!(ended.error().unwrap().code, ErrorCode::JournalUnreadable);
+    assert_eq!(desk.status(5), Some(RunStatus::Failed));
+    // It is folded like any other from now on.
+    assert_eq!(load(desk.store.as_ref(), run_id(5)).unwrap().as_ref(), Some(&**ended));
+    let late = desk.offer(5, Command::Cancel(By::SYSTEM));
+    desk.commit();
+    assert!(matches!(desk.answer(late), Err(Denied::Refused(Refusal::Machine(_)))));
 }
 
 #[test]

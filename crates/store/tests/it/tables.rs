@@ -9,7 +9,8 @@ use adjourn_core::roundtable::{
 use adjourn_core::{By, ReplyKey};
 use adjourn_store::conformance::items::{at, roundtable_id};
 use adjourn_store::{
-    Error, Outcome, SqliteStore, Store, TableAnswer, TableDecider, TableDenied, TableRequest, load_roundtable,
+    After, Error, Outcome, SqliteStore, Store, TableAnswer, TableDecider, TableDenied, TableRequest,
+    load_roundtable,
 };
 
 struct Desk {
@@ -128,4 +129,43 @@ fn what_another_writer_overtook_is_decided_again() {
     assert_eq!((items.len(), desk.told.len()), (1, 1));
     assert_eq!(desk.commit(), 1);
     assert!(desk.answer(closed).is_ok());
+}
+
+#[test]
+fn a_roundtable_that_cannot_be_read_is_closed_and_the_others_go_on() {
+    for statement in [
+        "UPDATE entries SET payload = x'7b' WHERE position = 1",
+        "UPDATE entries SET payload = x'7b' WHERE position = 3",
+    ] {
+        let mut desk = Desk::new();
+        desk.offer(1, open("one", None));
+        desk.offer(2, open("two", None));
+        desk.commit();
+        desk.offer(1, Command::OpenRound);
+        desk.commit();
+        let path = desk._dir.path().join("adjourn.db");
+        rusqlite::Connection::open(path).unwrap().execute_batch(statement).unwrap();
+        desk.decider = TableDecider::new(desk.store.clone());
+        let asked = desk.offer(1, Command::OpenRound);
+        let ended = desk.offer(1, Command::Fail { problem: "it cannot be read".to_owned() });
+        let other = desk.offer(2, Command::OpenRound);
+        desk.commit();
+        assert!(matches!(desk.answer(asked), Err(TableDenied::Failed(_))), "{statement}");
+        assert!(desk.answer(ended).is_ok() && desk.answer(other).is_ok(), "{statement}");
+        let table = load_roundtable(desk.store.as_ref(), roundtable_id(1)).unwrap().unwrap();
+        let row = desk.store.roundtable(roundtable_id(1)).unwrap().unwrap();
+        assert_eq!(row.close_reason.as_deref(), Some("error"), "{statement}");
+        assert_eq!(
+            (table.status(), table.seq()),
+            (
+                row.status,
+                desk.store.read(roundtable_id(1).into(), After::START, 9).unwrap().last().unwrap().seq
+            )
+        );
+        // What is asked of it now is refused like anything that is asked of a closed roundtable.
+        let late = desk.offer(1, Command::OpenRound);
+        desk.commit();
+        assert!(matches!(desk.answer(late), Err(TableDenied::Refused(Refusal::Closed(_)))), "{statement}");
+        assert_eq!(desk.store.examine().unwrap().findings, [], "{statement}");
+    }
 }

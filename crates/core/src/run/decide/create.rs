@@ -20,5 +20,6 @@ pub(super) fn create(id: RunId, create: &Create, known: &Known) -> Result<Decide
     }
     let event = Event::Created(Box::new(create.spec.clone()));
     let run = Run::created(id, known.now, &event).expect("a run begins with its creation");
+    event.check_documents()?;
     Ok(Decided { events: vec![event], run })
 }

@@ -62,7 +62,8 @@ impl Reading<'_> {
 
     /// Notes every member that there should not be.
     fn only(&mut self, keys: &[&str]) {
-        for key in self.members.keys().filter(|key| !keys.contains(&key.as_str())) {
+        let unknown = self.members.keys().filter(|key| !keys.contains(&key.as_str()));
+        for key in unknown.take(crate::nearest::UNKNOWN_MAX) {
             let message = format!("unknown key{}", hint(key, keys.iter().copied()));
             self.errors.push(FieldError::new(pointer(&[key]), message));
         }

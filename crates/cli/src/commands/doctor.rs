@@ -1,0 +1,151 @@
+//! `adjourn doctor`: checks a data directory, and repairs what can be computed again.
+//!
+//! The directory is checked by its owner, alone: while somebody works on it, a row and the journal that it comes from are
+//! read at different moments, and would differ without anything being wrong.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use adjourn_core::StreamId;
+use adjourn_store::{Examination, Finding, Remedy};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::data::Global;
+use crate::exit::{Exit, wrong_use};
+use crate::output::print_json;
+
+/// Check a data directory, and say everything that is wrong with it
+///
+/// Every journal is read, and the lists are compared with what the journals say. Nothing may work on the directory
+/// meanwhile. The exit status is 0 where nothing is wrong, 1 where something is.
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    /// Write the lists again where they are not what the journals say
+    #[arg(long)]
+    repair: bool,
+}
+
+impl Doctor {
+    pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
+        if let Some(url) = &global.server {
+            let message = format!("a data directory is checked where it is, not from here: --server {url}");
+            return Err(wrong_use(message));
+        }
+        let store = global.owner()?;
+        let mut examination = store.examine()?;
+        let mut repaired = 0;
+        if self.repair && examination.findings.iter().any(|finding| finding.remedy == Remedy::WriteRows) {
+            repaired = store.repair(&examination)?;
+            examination = store.examine()?;
+        }
+        let open_to_others = permissions(&global.data);
+        let problems = examination.findings.iter().filter(|finding| is_problem(finding)).count();
+        let is_healthy = problems + open_to_others.len() == 0;
+        if global.json {
+            print_json(&document(&examination, &open_to_others, repaired, is_healthy))?;
+        } else {
+            tell(global, &examination, &open_to_others, repaired);
+        }
+        Ok(if is_healthy { Exit::Done } else { Exit::Failed })
+    }
+}
+
+/// Damage of a run that has ended is shown, and there is nothing more to do about it.
+fn is_problem(finding: &Finding) -> bool {
+    match finding.remedy {
+        Remedy::WriteRows | Remedy::EndStream | Remedy::Restore => true,
+        Remedy::None => false,
+    }
+}
+
+/// What to do about a finding, for people.
+fn advice(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::WriteRows => "`adjourn doctor --repair` writes the list again from its journal",
+        Remedy::EndStream => {
+            "the next `adjourn` that works on this directory ends it as failed (JOURNAL_UNREADABLE)"
+        }
+        Remedy::None => "it has ended: what can be read of it is shown",
+        Remedy::Restore => "restore the data directory from a backup, and check the disk",
+    }
+}
+
+/// Files that other users of the machine can read or write, and how they should be.
+fn permissions(data: &Path) -> Vec<String> {
+    let mut open = Vec::new();
+    let mut look = |path: &Path, wanted: u32| {
+        // What is not there is not open to anybody.
+        let Ok(metadata) = fs::symlink_metadata(path) else { return };
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            open.push(format!(
+                "{} can be used by other users of this machine (mode {mode:o}): `chmod {wanted:o} {0}`",
+                path.display()
+            ));
+        }
+    };
+    look(data, 0o700);
+    for name in ["adjourn.db", "adjourn.db-wal", "adjourn.db-shm", "adjourn.lock", "workspace.json"] {
+        look(&data.join(name), 0o600);
+    }
+    open
+}
+
+fn document(found: &Examination, open_to_others: &[String], repaired: u64, is_healthy: bool) -> Value {
+    let findings: Vec<_> = found
+        .findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "stream": finding.stream.map(|stream| stream.to_string()),
+                "problem": finding.problem,
+                "remedy": word(finding.remedy),
+            })
+        })
+        .collect();
+    let largest = found.largest.map(|(stream, bytes)| json!({"stream": stream.to_string(), "bytes": bytes}));
+    json!({
+        "healthy": is_healthy,
+        "streams": found.streams,
+        "entries": found.entries,
+        "payload_bytes": found.payload_bytes,
+        "largest": largest,
+        "repaired": repaired,
+        "findings": findings,
+        "permissions": open_to_others,
+    })
+}
+
+/// The name of a remedy, for programs.
+const fn word(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::WriteRows => "repair",
+        Remedy::EndStream => "ends_as_failed",
+        Remedy::None => "none",
+        Remedy::Restore => "restore",
+    }
+}
+
+fn tell(global: &Global, found: &Examination, open_to_others: &[String], repaired: u64) {
+    for Finding { stream, problem, remedy } in &found.findings {
+        let subject = stream.map_or_else(|| "the database".to_owned(), |stream: StreamId| stream.to_string());
+        anstream::println!("{subject}: {problem}\n  {}", advice(*remedy));
+    }
+    for problem in open_to_others {
+        anstream::println!("{problem}");
+    }
+    if repaired > 0 {
+        anstream::println!("repaired: the lists of {repaired} runs or roundtables were written again");
+    }
+    if found.findings.is_empty() && open_to_others.is_empty() {
+        anstream::println!("{} is healthy", global.data.display());
+    }
+    anstream::println!(
+        "{} journals with {} entries and {} KiB were read",
+        found.streams,
+        found.entries,
+        found.payload_bytes.div_ceil(1024)
+    );
+}
