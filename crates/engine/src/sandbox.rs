@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use options::Workplace;
 pub use options::{Allowance, Protected, SandboxOptions};
-pub(crate) use state_folders::{StateFolder, of_program as state_folders_of};
+pub(crate) use state_folders::StateFolder;
 pub use walls::Walls;
 
 /// The wall around one program.

@@ -295,6 +295,9 @@ impl Desk {
                 let news =
                     News { answered: &answered, settled: &settled, permissions: &permissions, waiting };
                 match reason {
+                    TurnReason::GoOn if run.spec().continues.is_some() && run.attempt_number() == 1 => {
+                        prompt::go_on_with_task(&news, &self.first_words(run, workspace, skill, asked))
+                    }
                     TurnReason::GoOn => prompt::go_on(&news),
                     TurnReason::First | TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => {
                         prompt::news(&news)

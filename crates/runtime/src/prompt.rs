@@ -263,6 +263,12 @@ pub fn go_on(news: &News<'_>) -> String {
     sections.join("\n\n")
 }
 
+/// The prompt of a turn that was cut off, in a conversation that may never have heard of its task: the run took it over from
+/// another one, and `task` may have been on its way when everything stopped.
+pub fn go_on_with_task(news: &News<'_>, task: &str) -> String {
+    format!("{}\n\nIf you have not begun with it yet, this is your task:\n\n{task}", go_on(news))
+}
+
 /// What was decided about permissions, to an agent whose turn ended when it asked for them.
 fn permitted(permissions: &[Answered<'_>]) -> String {
     let decided = permissions.iter().map(|Answered { question, response, by }| {

@@ -33,6 +33,8 @@ impl Doctor {
             let message = format!("a data directory is checked where it is, not from here: --server {url}");
             return Err(wrong_use(message));
         }
+        // Before the directory is opened, which puts them right.
+        let put_right = open_to_others(&global.data);
         let store = global.owner()?;
         let mut examination = store.examine()?;
         let mut repaired = 0;
@@ -40,13 +42,12 @@ impl Doctor {
             repaired = store.repair(&examination)?;
             examination = store.examine()?;
         }
-        let open_to_others = permissions(&global.data);
         let problems = examination.findings.iter().filter(|finding| is_problem(finding)).count();
-        let is_healthy = problems + open_to_others.len() == 0;
+        let is_healthy = problems == 0;
         if global.json {
-            print_json(&document(&examination, &open_to_others, repaired, is_healthy))?;
+            print_json(&document(&examination, &put_right, repaired, is_healthy))?;
         } else {
-            tell(global, &examination, &open_to_others, repaired);
+            tell(global, &examination, &put_right, repaired);
         }
         Ok(if is_healthy { Exit::Done } else { Exit::Failed })
     }
@@ -72,28 +73,28 @@ fn advice(remedy: Remedy) -> &'static str {
     }
 }
 
-/// Files that other users of the machine can read or write, and how they should be.
-fn permissions(data: &Path) -> Vec<String> {
+/// Files that other users of the machine could read or write until now.
+fn open_to_others(data: &Path) -> Vec<String> {
     let mut open = Vec::new();
-    let mut look = |path: &Path, wanted: u32| {
+    let mut look = |path: &Path| {
         // What is not there is not open to anybody.
         let Ok(metadata) = fs::symlink_metadata(path) else { return };
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
             open.push(format!(
-                "{} can be used by other users of this machine (mode {mode:o}): `chmod {wanted:o} {0}`",
+                "{} was open to other users of this machine (mode {mode:o}), and was closed",
                 path.display()
             ));
         }
     };
-    look(data, 0o700);
+    look(data);
     for name in ["adjourn.db", "adjourn.db-wal", "adjourn.db-shm", "adjourn.lock", "workspace.json"] {
-        look(&data.join(name), 0o600);
+        look(&data.join(name));
     }
     open
 }
 
-fn document(found: &Examination, open_to_others: &[String], repaired: u64, is_healthy: bool) -> Value {
+fn document(found: &Examination, put_right: &[String], repaired: u64, is_healthy: bool) -> Value {
     let findings: Vec<_> = found
         .findings
         .iter()
@@ -114,7 +115,7 @@ fn document(found: &Examination, open_to_others: &[String], repaired: u64, is_he
         "largest": largest,
         "repaired": repaired,
         "findings": findings,
-        "permissions": open_to_others,
+        "permissions": put_right,
     })
 }
 
@@ -128,18 +129,18 @@ const fn word(remedy: Remedy) -> &'static str {
     }
 }
 
-fn tell(global: &Global, found: &Examination, open_to_others: &[String], repaired: u64) {
+fn tell(global: &Global, found: &Examination, put_right: &[String], repaired: u64) {
     for Finding { stream, problem, remedy } in &found.findings {
         let subject = stream.map_or_else(|| "the database".to_owned(), |stream: StreamId| stream.to_string());
         anstream::println!("{subject}: {problem}\n  {}", advice(*remedy));
     }
-    for problem in open_to_others {
-        anstream::println!("{problem}");
+    for closed in put_right {
+        anstream::println!("{closed}");
     }
     if repaired > 0 {
         anstream::println!("repaired: the lists of {repaired} runs or roundtables were written again");
     }
-    if found.findings.is_empty() && open_to_others.is_empty() {
+    if found.findings.is_empty() {
         anstream::println!("{} is healthy", global.data.display());
     }
     anstream::println!(

@@ -16,6 +16,7 @@ fn engines_are_listed_with_what_they_answer() {
         "name": "asks", "kind": "exec", "profile": "resumable", "installed": true, "answers": true,
         "version": "unknown", "problem": null,
         "because": "each turn is a process of its own, which is given its handle",
+        "sandbox": "namespaces, Landlock, seccomp",
     });
     assert_eq!(engine(&engines, "asks"), &asks);
     let missing = engine(&engines, "missing");
@@ -24,8 +25,14 @@ fn engines_are_listed_with_what_they_answer() {
     assert_eq!(engine(&engines, "replay")["installed"], true);
 
     let said = world.says(&["engines"]);
-    assert!(said.stdout.starts_with("ENGINE    KIND    PROFILE    INSTALLED  ANSWERS\n"), "{}", said.stdout);
-    let line = "missing   exec    resumable  no         to install it: check `command` of the engine in adjourn.toml";
+    let head = "ENGINE    KIND    PROFILE    INSTALLED  SANDBOX  ANSWERS\n";
+    assert!(said.stdout.starts_with(head), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("\nSandbox on this machine: namespaces, Landlock, seccomp\n"),
+        "{}",
+        said.stdout
+    );
+    let line = "missing   exec    resumable  no         on       to install it: check `command` of the engine in adjourn.toml";
     assert!(said.stdout.contains(line), "{}", said.stdout);
     assert!(!world.path().join(".adjourn").exists(), "looking makes nothing");
 }

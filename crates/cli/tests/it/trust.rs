@@ -101,7 +101,7 @@ fn a_file_that_is_named_or_allowed_for_one_command_is_used_and_not_remembered() 
     assert_eq!(said(cloned.command(&["engines"]).env("ADJOURN_TRUST_CONFIG", "1")).code, Some(0));
     assert_eq!(said(cloned.command(&["engines"]).env("ADJOURN_TRUST_CONFIG", "yes")).code, Some(2));
     assert_eq!(cloned.says(&["engines"]).code, Some(5));
-    assert!(!cloned.state().exists());
+    assert!(!cloned.state().join("adjourn/trusted").exists());
 }
 
 #[test]
@@ -112,5 +112,5 @@ fn a_configuration_that_runs_nothing_needs_no_trust() {
     assert!(said.stderr.contains("there is no engine `nowhere`"), "{said:?}");
     let trusted = cloned.says(&["config", "trust"]);
     assert!(trusted.stderr.contains("needs no trust"), "{trusted:?}");
-    assert!(!cloned.state().exists());
+    assert!(!cloned.state().join("adjourn/trusted").exists());
 }

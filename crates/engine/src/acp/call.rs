@@ -12,7 +12,8 @@ use super::terminals::Terminals;
 use crate::environment::Environment;
 use crate::gateway::Badge;
 use crate::program;
-use crate::sandbox::{Sandbox, Workplace, state_folders_of};
+use crate::sandbox::state_folders::of_program;
+use crate::sandbox::{Sandbox, Workplace};
 use crate::supervisor::Program;
 use crate::turn::{Finished, Turn, failed, not_started};
 
@@ -48,7 +49,7 @@ impl AcpEngine {
         let options = self.config.sandbox.as_ref();
         let work =
             Workplace { workspace: &turn.workspace, reads: &turn.reads, permission: self.config.permission };
-        let state = state_folders_of(self.program());
+        let state = of_program(self.program());
         options.map(|options| options.for_agent(&work, state, environment)).transpose()
     }
 

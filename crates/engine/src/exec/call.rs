@@ -76,7 +76,9 @@ impl ExecEngine {
                     }
                 }
                 Arg::Permission => {
-                    args.extend(profile.grant(self.config.permission).args.iter().map(OsString::from));
+                    let walled = profile.walled.filter(|_| self.config.sandbox.is_some());
+                    let flags = walled.unwrap_or(profile.grant(self.config.permission).args);
+                    args.extend(flags.iter().map(OsString::from));
                 }
                 Arg::Gateway => args.extend(guest.into_iter().flat_map(Guest::args)),
                 Arg::Extra => args.extend(self.config.command.iter().skip(1).map(OsString::from)),

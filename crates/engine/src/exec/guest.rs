@@ -171,5 +171,7 @@ impl Drop for Files {
             // There is nothing in it that anybody could use.
             let _ = std::fs::remove_file(self.path(name));
         }
+        // It is not there where there was no file.
+        let _ = std::fs::remove_dir(&self.folder);
     }
 }

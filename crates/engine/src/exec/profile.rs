@@ -41,6 +41,9 @@ pub(crate) struct Profile {
     pub(crate) read_only: Grant,
     pub(crate) workspace: Grant,
     pub(crate) full: Grant,
+    /// The flags behind a wall, in place of those of the permission: for an agent whose own sandbox needs mounts, which nobody
+    /// can change there. The wall keeps to the permission.
+    pub(crate) walled: Option<&'static [&'static str]>,
     /// Where it keeps its login, settings and conversations.
     pub(crate) state: &'static [StateFolder],
     /// How it is told of the gateway, where there is something to call.

@@ -81,21 +81,9 @@ impl Launcher {
     }
 }
 
-/// Supervisors whose launcher was killed stay below this process, by which they are known as its own.
-#[cfg(target_os = "linux")]
-fn adopt_orphans() -> io::Result<()> {
-    Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn adopt_orphans() -> io::Result<()> {
-    Ok(())
-}
-
 fn start(command: &[OsString]) -> io::Result<UnixStream> {
     let (program, args) =
         command.split_first().ok_or_else(|| io::Error::other("the supervisor has no command"))?;
-    adopt_orphans()?;
     let (ours, theirs) = UnixStream::pair()?;
     // Without our environment, which may hold keys, and in a folder that is always there.
     let mut launcher = Command::new(program)

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use adjourn_core::{ErrorCode, Observation};
 use adjourn_engine::{
-    Engine, ExecConfig, ExecEngine, Finished, Gateway, Permission, Preset, Probe, Seen, Turn,
+    Engine, ExecConfig, ExecEngine, Finished, Gateway, Permission, Preset, Probe, Protected, SandboxOptions,
+    Seen, Turn,
 };
 use adjourn_testkit::agents::{self, Environment};
 use adjourn_testkit::model::{Fault, ModelServer, Outcome, Reply, Script};
@@ -22,6 +23,8 @@ struct Real {
     point: fn(&Path, &str) -> std::io::Result<Environment>,
     /// Something that is a handle, but of no conversation.
     unknown_handle: &'static str,
+    /// Its tool that runs a command in a shell, the name of the command among its arguments, and what lets it run one.
+    shell: (&'static str, &'static str, Permission),
 }
 
 const UNKNOWN_UUID: &str = "0f5d4c3b-2a19-4807-96f5-e4d3c2b1a098";
@@ -31,20 +34,28 @@ const CLAUDE: Real = Real {
     preset: Preset::Claude,
     point: agents::claude::point,
     unknown_handle: UNKNOWN_UUID,
+    shell: ("Bash", "command", Permission::Full),
 };
-const CODEX: Real =
-    Real { name: "codex", preset: Preset::Codex, point: agents::codex::point, unknown_handle: UNKNOWN_UUID };
+const CODEX: Real = Real {
+    name: "codex",
+    preset: Preset::Codex,
+    point: agents::codex::point,
+    unknown_handle: UNKNOWN_UUID,
+    shell: ("exec_command", "cmd", Permission::Workspace),
+};
 const GEMINI: Real = Real {
     name: "gemini",
     preset: Preset::Gemini,
     point: agents::gemini::point,
     unknown_handle: UNKNOWN_UUID,
+    shell: ("run_shell_command", "command", Permission::Full),
 };
 const OPENCODE: Real = Real {
     name: "opencode",
     preset: Preset::Opencode,
     point: agents::opencode::point,
     unknown_handle: "ses_unknown",
+    shell: ("bash", "command", Permission::Full),
 };
 
 /// An installed agent with a model and a home of its own.
@@ -158,6 +169,27 @@ async fn says_why_it_failed(real: &Real) {
     assert_eq!(refused, ErrorCode::EngineAuthRequired, "{message}");
 }
 
+/// Its own shell works in the workspace, and reaches nothing of Adjourn's, behind the wall.
+async fn runs_commands_behind_the_wall(real: &Real) {
+    let (tool, argument, permission) = real.shell;
+    let secret = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let command =
+        format!("echo made > made; cat {0}/db > copied; echo x > {0}/planted; true", secret.path().display());
+    let call = Reply::call(tool, serde_json::json!({ argument: command, "description": "makes files" }));
+    let Some(mut staged) = real.on_stage([call, Reply::text("Done.")]) else { return };
+    std::fs::write(secret.path().join("db"), "everything").unwrap();
+    staged.config.permission = permission;
+    staged.config.env.insert("IS_SANDBOX".to_owned(), "1".to_owned());
+    let protected = Protected { hidden: vec![secret.path().to_owned()], read_only: Vec::new() };
+    staged.config.sandbox = Some(SandboxOptions { protected, ..SandboxOptions::default() });
+    let (seen, finished) = staged.start(1, "Make it.", None).until_it_ends().await;
+    assert_eq!(finished, completed("Done."), "{seen:#?}");
+    let file = |name: &str| std::fs::read_to_string(staged.stage.path().join("workspace").join(name));
+    assert_eq!(file("made").ok().as_deref(), Some("made\n"), "{seen:#?}");
+    assert_eq!(file("copied").ok().as_deref(), Some(""), "{seen:#?}");
+    assert!(!secret.path().join("planted").exists());
+}
+
 macro_rules! real_agents {
     ($($module:ident: $real:ident),+ $(,)?) => {
         $(mod $module {
@@ -169,6 +201,11 @@ macro_rules! real_agents {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn xx_10_is_gone_when_stopped() {
                 super::is_gone_when_stopped(&super::$real).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn xx_25_runs_commands_behind_the_wall() {
+                super::runs_commands_behind_the_wall(&super::$real).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

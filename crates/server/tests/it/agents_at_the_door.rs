@@ -1,4 +1,6 @@
 //! Agents that come to the doors of their own server, from inside their turns.
+//!
+//! They have no sandbox, which would keep them from the socket: the doors have to hold without it.
 
 use serde_json::{Value, json};
 
@@ -61,7 +63,7 @@ async fn is_kept_out(by: impl Fn(&Stage) -> String) {
     let stage = Stage::new().await;
     let other = stage.start(json!({})).await;
     other.asks(1).await;
-    let run = stage.start(json!({})).await;
+    let run = stage.start(json!({ "engine": "unwalled" })).await;
     let attempts = attempts(&run.id, &other.id);
     let mut script = format!("PORT={}\n", stage.address.port());
     for (method, path, body) in &attempts {
@@ -102,7 +104,7 @@ async fn xx_25_an_agent_gets_nothing_but_its_own_run_by_the_port_and_each_attemp
 #[tokio::test(flavor = "multi_thread")]
 async fn xx_25_an_agent_that_leaves_its_session_and_is_orphaned_is_still_an_agent() {
     let stage = Stage::new().await;
-    let run = stage.start(json!({})).await;
+    let run = stage.start(json!({ "engine": "unwalled" })).await;
     let socket = format!("--unix-socket {}", stage.data().join("adjourn.sock").display());
     let cancel = ask(&socket, "POST", &run.path("/cancel"), "{}");
     // The shell that starts it ends at once, and so does its session.
@@ -119,7 +121,7 @@ async fn xx_25_an_agent_that_leaves_its_session_and_is_orphaned_is_still_an_agen
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_may_read_its_own_run() {
     let stage = Stage::new().await;
-    let run = stage.start(json!({})).await;
+    let run = stage.start(json!({ "engine": "unwalled" })).await;
     let socket = format!("--unix-socket {}", stage.data().join("adjourn.sock").display());
     let mut script = format!("PORT={}\n", stage.address.port());
     let paths = ["", "/interactions", "/contracts", "/trace", "/files"].map(|rest| run.path(rest));
@@ -138,7 +140,7 @@ async fn an_agent_may_read_its_own_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn xx_25_a_request_whose_sender_has_closed_its_connection_does_nothing() {
     let stage = Stage::new().await;
-    let run = stage.start(json!({})).await;
+    let run = stage.start(json!({ "engine": "unwalled" })).await;
     let request = format!(
         "POST {} HTTP/1.1\\r\\nHost: localhost:{}\\r\\nContent-Type: application/json\\r\\nContent-Length: 2\\r\\n\\r\\n{{}}",
         run.path("/cancel"),

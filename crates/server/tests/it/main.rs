@@ -12,6 +12,7 @@ mod contracts;
 mod creating;
 mod described;
 mod doors;
+mod hostile;
 mod jobs;
 mod logs;
 mod mcp;

@@ -82,7 +82,9 @@ async fn what_there_is_to_work_with_is_shown() {
     let skill = &stage.get("/v1/skills").await.is(200)["items"][0];
     assert_eq!((&skill["name"], &skill["description"]), (&json!("survey"), &json!("Asks people.")));
     let engines = stage.get("/v1/engines").await.is(200);
-    let scripted = json!({ "name": "scripted", "kind": "exec", "installed": true });
+    let scripted = json!({
+        "name": "scripted", "kind": "exec", "installed": true, "sandbox": "namespaces, Landlock, seccomp"
+    });
     assert!(engines["items"].as_array().unwrap().contains(&scripted), "{engines}");
     assert_eq!(stage.get("/v1/statecharts").await.is(200)["items"][0]["name"], "run");
     assert_eq!(stage.get("/v1/statecharts/run").await.is(200)["name"], "run");

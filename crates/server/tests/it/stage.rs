@@ -109,7 +109,8 @@ impl Stage {
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
         let settings = format!(
             "skills = [\"skills\"]\n{settings}\n[engines.scripted]\nkind = \"exec\"\npreset = \"command\"\n\
-             command = [\"{}\"]\n",
+             command = [\"{0}\"]\n[engines.unwalled]\nkind = \"exec\"\npreset = \"command\"\n\
+             command = [\"{0}\"]\nsandbox = \"off\"\n",
             agent.display()
         );
         let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));

@@ -42,6 +42,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--permission-mode", "dontAsk", "--tools", "Read,Glob,Grep"]),
     workspace: Grant::args(&["--permission-mode", "acceptEdits"]),
     full: Grant::args(&["--permission-mode", "bypassPermissions"]),
+    walled: None,
     state: state_folders::CLAUDE,
     gateway: Access {
         // Strict: by its name alone, a server that the workspace brings along could not be told from ours.

@@ -42,6 +42,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--sandbox", "read-only"]),
     workspace: Grant::args(&["--sandbox", "workspace-write"]),
     full: Grant::args(&["--sandbox", "danger-full-access"]),
+    walled: Some(&["--sandbox", "danger-full-access"]),
     state: state_folders::CODEX,
     gateway: Access {
         args: &[

@@ -14,6 +14,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::NONE,
     workspace: Grant::NONE,
     full: Grant::NONE,
+    walled: None,
     state: &[],
     gateway: Access::ENVIRONMENT,
     output: Output::Text,

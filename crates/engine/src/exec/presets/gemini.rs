@@ -39,6 +39,7 @@ pub(super) const PROFILE: Profile = Profile {
     read_only: Grant::args(&["--approval-mode", "plan"]),
     workspace: Grant::args(&["--approval-mode", "auto_edit"]),
     full: Grant::args(&["--approval-mode", "yolo"]),
+    walled: None,
     state: state_folders::GEMINI,
     gateway: Access {
         // What `plan` does not allow has to be allowed by a policy.

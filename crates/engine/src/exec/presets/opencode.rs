@@ -26,6 +26,7 @@ pub(super) const PROFILE: Profile = Profile {
     )]),
     workspace: Grant::env(&[(PERMISSION, r#"{"edit":"allow","bash":"allow","external_directory":"deny"}"#)]),
     full: Grant::env(&[(PERMISSION, r#"{"*":"allow"}"#)]),
+    walled: None,
     state: state_folders::OPENCODE,
     gateway: Access {
         args: &[],
