@@ -39,6 +39,8 @@ named! {
         OutputMissing = "OUTPUT_MISSING",
         /// The result does not meet the output schema, and asking again did not help.
         OutputSchemaInvalid = "OUTPUT_SCHEMA_INVALID",
+        /// The kept version of the run's skill is not what it was when the run was created.
+        SkillVersionDamaged = "SKILL_VERSION_DAMAGED",
         /// Adjourn itself is at fault.
         Internal = "INTERNAL",
     }

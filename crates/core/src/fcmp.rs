@@ -177,6 +177,8 @@ fn kind(event: &Event) -> Option<FrameType> {
         | Event::InteractionWithdrawn { .. }
         // Said after the run's end, and in the stream nothing comes after its end.
         | Event::ContractSettled { .. }
+        | Event::ToolsListed(_)
+        | Event::ToolChanged { .. }
         | Event::ProcessLost
         | Event::EndRequested(_)
         | Event::ResultRecorded(_) => None,
@@ -229,6 +231,8 @@ fn data(event: &Event) -> Value {
         )
         | Event::InteractionWithdrawn { .. }
         | Event::ContractSettled { .. }
+        | Event::ToolsListed(_)
+        | Event::ToolChanged { .. }
         | Event::ProcessLost
         | Event::EndRequested(_)
         | Event::ResultRecorded(_) => Value::Null,

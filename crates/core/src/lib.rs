@@ -11,6 +11,7 @@
 //! - Rendering the stream is a pure function of the journal.
 
 mod actor;
+mod approval;
 mod canonical;
 mod chart;
 mod code;
@@ -37,13 +38,16 @@ pub mod reply;
 pub mod roundtable;
 mod run;
 mod schema;
+mod scripts;
 mod settlement;
 pub mod statechart;
 mod time;
+mod tool_digest;
 mod view;
 mod visible;
 
 pub use actor::Actor;
+pub use approval::{APPROVAL_BYTES_MAX, Approval, TooLongToShow};
 pub use canonical::canonical;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
 pub use code::{ErrorCode, RunError, Warning, WarningCode};
@@ -71,14 +75,16 @@ pub use projection::{BadEntry, Record, item};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
 pub use run::{
-    BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
-    Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
+    AskAgain, BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event,
+    Known, Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
     RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
     Survey, TurnEnd, TurnReason, Usage, create_key, successor_key,
 };
 pub use schema::{FieldError, Schema, SchemaError};
+pub use scripts::mixed_scripts;
 pub use settlement::Settlement;
 pub use time::Timestamp;
+pub use tool_digest::{ToolDigest, ToolDigests};
 pub use view::{ContractView, OutcomeKind, TransitionView};
 pub use view::{GraphStatus, GraphView, SettlementView, StepMetadata, Trace, TraceStep};
 pub use view::{InteractionView, ProfileView, RunView};

@@ -104,6 +104,8 @@ impl Trace {
             | Event::InteractionExpired { .. }
             | Event::InteractionWithdrawn { .. }
             | Event::ContractCreated(_)
+            | Event::ToolsListed(_)
+            | Event::ToolChanged { .. }
             | Event::ProcessLost
             | Event::EndRequested(_)
             | Event::ResultRecorded(_) => None,

@@ -1,14 +1,16 @@
-//! Versions of skills: what runs that only read their skill have instead of a copy each.
+//! Versions of skills: what every run reads its skill from.
 //!
 //! A version is called by what is in it, so the same skill is kept once however often it is run, and one that was changed
-//! becomes another. Nobody writes into a version, and no agent is told where it is.
+//! becomes another. Nobody writes into a version, and no agent is told where it is: an agent gets a copy to work with, and
+//! nothing is read back from that copy. Whether a version still is what its name says is checked when it is first read
+//! after a start.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use adjourn_core::RunId;
 use sha2::{Digest, Sha256};
@@ -52,6 +54,20 @@ impl Workspaces {
         }
     }
 
+    /// The folder of a version of a skill.
+    pub(crate) fn version_folder(&self, skill: &str, version: &str) -> PathBuf {
+        self.versions.join(version).join(skill)
+    }
+
+    /// Checks that a version is what its name says.
+    pub(crate) fn verify_version(&self, skill: &str, version: &str) -> Result<(), WorkspaceError> {
+        let folder = self.version_folder(skill, version);
+        match digest(&folder) {
+            Ok(found) if found == version => Ok(()),
+            Ok(_) | Err(_) => Err(WorkspaceError::VersionDamaged { skill: skill.to_owned(), folder }),
+        }
+    }
+
     /// The workspace of a run without a folder, if the version of its skill is still there.
     pub(super) fn without_folder(
         &self,
@@ -59,12 +75,20 @@ impl Workspaces {
         skill: &str,
         version: &str,
     ) -> Result<Workspace, WorkspaceError> {
-        let kept = self.versions.join(version).join(skill);
-        if !kept.is_dir() {
-            return Err(WorkspaceError::Missing(run_id));
-        }
+        let kept = self.kept_version(run_id, skill, version)?;
         let own = self.runs.join(run_id.to_string());
-        Ok(Workspace { skill: Some(kept), ..Self::at(&own, own.join(WORK), None) })
+        Ok(Workspace { skill: Some(kept), ..Self::at(&own, own.join(WORK), Some(skill)) })
+    }
+
+    /// The folder of the version of its skill that a run reads, if it is still there.
+    pub(super) fn kept_version(
+        &self,
+        run_id: RunId,
+        skill: &str,
+        version: &str,
+    ) -> Result<PathBuf, WorkspaceError> {
+        let kept = self.version_folder(skill, version);
+        if kept.is_dir() { Ok(kept) } else { Err(WorkspaceError::Missing(run_id)) }
     }
 
     /// Removes the versions that no run reads any more, where `read` says which ones the runs of a skill do. Call it while no

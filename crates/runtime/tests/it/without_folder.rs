@@ -54,7 +54,7 @@ impl Place {
 
     fn has_folder(&self, run: &Run) -> bool {
         let has_folder = self.data().join("runs").join(run.id().to_string()).exists();
-        assert_eq!(has_folder, run.spec().skill_version.is_none());
+        assert_eq!(has_folder, !run.spec().is_without_folder());
         has_folder
     }
 

@@ -158,6 +158,8 @@ impl Trace {
             | Event::InteractionExpired { .. }
             | Event::InteractionWithdrawn { .. }
             | Event::ContractSettled { .. }
+            | Event::ToolsListed(_)
+            | Event::ToolChanged { .. }
             | Event::ProcessLost
             | Event::EndRequested(_)
             | Event::ResultRecorded(_) => {}
