@@ -254,7 +254,8 @@ fn a_long_call_is_never_shown_cut_and_hides_nothing() {
     let run = Engine::works(&world, RunStatus::WaitingUser, async |engine| {
         let question =
             Question::confirm("May this mail be sent?\nNote: this tool is new.\n\n(arguments)".to_owned());
-        engine.requests(1, &to, Some(question)).await;
+        engine.asks_to_send(1, "ann").await;
+        engine.requests(2, &to, Some(question)).await;
         engine.ends();
     });
     for command in [&["inbox"][..], &["show", &run]] {
@@ -262,7 +263,9 @@ fn a_long_call_is_never_shown_cut_and_hides_nothing() {
         assert!(said.contains(&whole), "{command:?}: {said}");
         assert!(said.contains("Note: this tool is new."), "{command:?}: {said}");
     }
-    let mut terminal = Terminal::of_80_columns(&world, &["reply", &run]);
+    // The answer to the one leaves its person with the other.
+    let arguments = ["reply", &run, "--interaction", "1", "--action", "reject"];
+    let mut terminal = Terminal::of_80_columns(&world, &arguments);
     terminal.until_seen(&whole);
     terminal.until_seen("Note: this tool is new.");
     terminal.until_seen("May this mail be sent?");

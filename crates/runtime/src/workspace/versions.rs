@@ -6,7 +6,7 @@
 //! after a start.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
@@ -36,7 +36,8 @@ impl Workspaces {
                 digest(&temporary.join(&skill.name)).map_err(doing("reading the copy of the skill"))
             })
             .and_then(|version| {
-                self.name_version(&temporary, &version).map_err(doing("naming the copy of the skill"))?;
+                self.name_version(&temporary, &skill.name, &version)
+                    .map_err(doing("naming the copy of the skill"))?;
                 Ok(version)
             });
         if kept.is_err() {
@@ -46,11 +47,24 @@ impl Workspaces {
         kept
     }
 
-    fn name_version(&self, temporary: &Path, version: &str) -> io::Result<()> {
-        match fs::rename(temporary, self.versions.join(version)) {
-            // The same was kept before.
+    /// Gives a new copy the name of its version. The same may have been kept before; a copy that is not what its name says
+    /// any more is replaced, so that somebody who changed it does not keep the skill from being run.
+    fn name_version(&self, temporary: &Path, skill: &str, version: &str) -> io::Result<()> {
+        let kept = self.versions.join(version);
+        if kept.is_dir() {
+            if digest(&kept.join(skill)).is_ok_and(|found| found == version) {
+                return fs::remove_dir_all(temporary);
+            }
+            let gone = self.versions.join(format!("{GONE}{}", uuid::Uuid::now_v7()));
+            fs::rename(&kept, &gone)?;
+            fs::remove_dir_all(gone)?;
+        }
+        sync(&temporary.join(skill))?;
+        File::open(temporary)?.sync_all()?;
+        match fs::rename(temporary, &kept) {
+            // Somebody else kept the same a moment ago.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => fs::remove_dir_all(temporary),
-            named => named,
+            named => named.and_then(|()| File::open(&self.versions)?.sync_all()),
         }
     }
 
@@ -140,6 +154,18 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
+}
+
+/// Makes a copy durable, files and folders: the journal will refer to it.
+fn sync(dir: &Path) -> io::Result<()> {
+    let entries = folder::survey(dir).map_err(|_| io::Error::other("the copy is not what was copied"))?;
+    for Entry { path, kind, .. } in &entries {
+        match kind {
+            EntryKind::Folder | EntryKind::File { .. } => File::open(dir.join(path))?.sync_all()?,
+            EntryKind::Link(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Tells what is in a folder from what is in another.
