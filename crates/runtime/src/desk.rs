@@ -226,7 +226,7 @@ impl Desk {
     fn skill(&self, run: &Run, workspace: &Workspace) -> Result<Option<Arc<Shelved>>, RunError> {
         let RunSpec { skill, skill_version, .. } = run.spec();
         if let (Some(skill), Some(version)) = (skill, skill_version) {
-            return self.version(skill, version).map(Some).map_err(|error| error.into_run_error());
+            return self.version(skill, version).map(Some).map_err(VersionError::into_run_error);
         }
         let Some(copy) = workspace.skill.as_deref() else { return Ok(None) };
         self.shelf.of_copy(run.id(), copy).map(Some).map_err(|problems| internal(problems.to_string()))

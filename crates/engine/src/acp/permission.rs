@@ -200,7 +200,7 @@ pub(super) fn question(
     match (&fields.raw_input, &fields.content) {
         (Some(Value::Null) | None, None) => {}
         (Some(Value::Null) | None, Some(shown)) => {
-            content.push_str(&format!("\ncontent: {:#}", json!(shown)))
+            content.push_str(&format!("\ncontent: {:#}", json!(shown)));
         }
         (Some(input), _) => content.push_str(&format!("\narguments: {input:#}")),
     }
