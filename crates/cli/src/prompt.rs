@@ -36,10 +36,10 @@ pub(crate) fn ask(interaction: &InteractionView) -> anyhow::Result<Asked<Given>>
     asked(match (interaction.approval(), interaction.source) {
         (Some(call), _) => contract::approval(question, &call),
         (None, Source::Recovery) => contract::recovery(question),
-        (
-            None,
-            Source::Turn | Source::Contract | Source::Permission | Source::Escalation | Source::Checkpoint,
-        ) => plain(question).map(Given::plain),
+        (None, Source::Permission) => contract::permission(question).map(Given::plain),
+        (None, Source::Turn | Source::Contract | Source::Escalation | Source::Checkpoint) => {
+            plain(question).map(Given::plain)
+        }
     })
 }
 

@@ -43,6 +43,8 @@ named! {
         OutputSchemaInvalid = "OUTPUT_SCHEMA_INVALID",
         /// A part of the run's journal cannot be read.
         JournalUnreadable = "JOURNAL_UNREADABLE",
+        /// The kept version of the run's skill is not what it was when the run was created.
+        SkillVersionDamaged = "SKILL_VERSION_DAMAGED",
         /// Adjourn itself is at fault.
         Internal = "INTERNAL",
     }

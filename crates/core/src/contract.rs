@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::names::named;
 use crate::{
     Actor, Claim, ClaimKey, ContractRow, ContractStatus, ContractTrigger, ExecutionId, Holder,
-    IdempotencyKey, Question, RunId, Timestamp,
+    IdempotencyKey, Question, RunId, Timestamp, ToolDigest,
 };
 
 /// What a contract is for, as it was asked for. Written once.
@@ -32,6 +32,9 @@ pub struct ContractSpec {
     /// What the engine that asked for it knows it by, so that it finds it again after a restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_ref: Option<String>,
+    /// The digest of the tool's definition; none for a question, and in journals that were written before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<ToolDigest>,
 }
 
 /// What is to be done.
@@ -86,8 +89,10 @@ pub struct Contract {
     pub status: ContractStatus,
     /// When the call was about to be made: from here on it may have happened.
     pub dispatched_at: Option<Timestamp>,
-    /// A person allowed exactly this call.
+    /// A person allowed exactly this call of exactly this tool.
     pub approved: bool,
+    /// The digest of the tool's definition that the call was asked for, and allowed, with.
+    pub definition: Option<ToolDigest>,
     /// The tool wants to know something before it does anything.
     pub paused: Option<Paused>,
     /// Whether it is known what became of it.
@@ -147,6 +152,7 @@ impl Contract {
     pub fn new(spec: ContractSpec, attempt_number: u32, at: Timestamp) -> Self {
         let approved = spec.edited_from.is_some();
         Self {
+            definition: spec.definition.clone(),
             spec,
             attempt_number,
             status: ContractStatus::Pending,
@@ -193,6 +199,11 @@ impl Contract {
             | ContractStatus::Cancelled => false,
         };
         is_allowed && is_held && self.dispatched_at.is_none()
+    }
+
+    /// It has ended, and it is known how: nothing of it will be done any more.
+    pub fn is_over(&self) -> bool {
+        self.status.is_terminal() && self.outcome != Outcome::Unknown
     }
 
     /// The call was dispatched, nobody knows its result, and it must not be made again.

@@ -181,6 +181,8 @@ fn kind(event: &Event) -> Option<FrameType> {
         | Event::InteractionWithdrawn { .. }
         // Said after the run's end, and in the stream nothing comes after its end.
         | Event::ContractSettled { .. }
+        | Event::ToolsListed(_)
+        | Event::ToolChanged { .. }
         | Event::ProcessLost
         | Event::EndRequested(_)
         | Event::ResultRecorded(_) => None,
@@ -238,6 +240,8 @@ fn data(event: &Event) -> Value {
         )
         | Event::InteractionWithdrawn { .. }
         | Event::ContractSettled { .. }
+        | Event::ToolsListed(_)
+        | Event::ToolChanged { .. }
         | Event::ProcessLost
         | Event::EndRequested(_)
         | Event::ResultRecorded(_) => Value::Null,

@@ -11,6 +11,7 @@
 //! - Rendering the stream is a pure function of the journal.
 
 mod actor;
+mod approval;
 mod bounds;
 mod canonical;
 mod chart;
@@ -38,13 +39,16 @@ pub mod reply;
 pub mod roundtable;
 mod run;
 mod schema;
+mod scripts;
 mod settlement;
 pub mod statechart;
 mod time;
+mod tool_digest;
 mod view;
 mod visible;
 
 pub use actor::Actor;
+pub use approval::{APPROVAL_BYTES_MAX, Approval, TooLongToShow};
 pub use bounds::{JSON_DEPTH_MAX, JsonSize, TooBig, check_depth, check_size, text_depth};
 pub use canonical::canonical;
 pub use chart::{Chart, ChartEdge, ChartState, ChartTrigger};
@@ -74,14 +78,16 @@ pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
 pub use roundtable::rows_of_roundtable;
 pub use run::{
-    BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event, Known,
-    Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
+    AskAgain, BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event,
+    Known, Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
     RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, SetAside,
     Strict, Survey, TurnEnd, TurnReason, Usage, create_key, ends_unreadable, successor_key,
 };
 pub use schema::{ANSWER_STEPS_MAX, CHECK_STEPS_MAX, FieldError, Schema, SchemaError};
+pub use scripts::mixed_scripts;
 pub use settlement::Settlement;
 pub use time::Timestamp;
+pub use tool_digest::{ToolDigest, ToolDigests};
 pub use view::{ContractView, OutcomeKind, TransitionView};
 pub use view::{GraphStatus, GraphView, SettlementView, StepMetadata, Trace, TraceStep};
 pub use view::{InteractionView, ProfileView, RunView};

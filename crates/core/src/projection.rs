@@ -254,6 +254,8 @@ fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
             | Event::ContractCreated(_)
             | Event::ContractChanged { .. }
             | Event::ContractSettled { .. }
+            | Event::ToolsListed(_)
+            | Event::ToolChanged { .. }
             | Event::EndRequested(_)
             | Event::ResultRecorded(_)
             | Event::SetAside(_) => {}

@@ -31,7 +31,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use apply::BadEvent;
-pub use command::{Command, ContractReport, Create, Known, Reply, RequestContract, Survey, TurnEnd};
+pub use command::{
+    AskAgain, Command, ContractReport, Create, Known, Reply, RequestContract, Survey, TurnEnd,
+};
 pub use command::{create_key, successor_key};
 pub use decide::Decided;
 pub use event::{
@@ -47,7 +49,7 @@ pub use spec::{
 
 use crate::{
     Consequence, Contract, ContractAction, ExecutionId, Interaction, InteractionId, KeyScope, RunError,
-    RunId, RunStatus, Timestamp, Warning,
+    RunId, RunStatus, Timestamp, ToolDigests, Warning,
 };
 
 /// The state of a run: what its events add up to.
@@ -96,6 +98,8 @@ pub struct Run {
     ending: Option<EndCause>,
     interactions: Vec<Interaction>,
     contracts: BTreeMap<ExecutionId, Contract>,
+    /// The tools as they were when they were first listed.
+    tools: Option<Arc<ToolDigests>>,
     usage: Usage,
     warnings: Vec<Warning>,
     result: Option<Value>,
@@ -244,6 +248,11 @@ impl Run {
     /// The contract with this id.
     pub fn contract(&self, id: ExecutionId) -> Option<&Contract> {
         self.contracts.get(&id)
+    }
+
+    /// The tools that it may call as they were when they were first listed; none before that.
+    pub fn listed_tools(&self) -> Option<&ToolDigests> {
+        self.tools.as_deref()
     }
 
     /// What was used so far.

@@ -18,7 +18,7 @@ mod stream;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -80,7 +80,8 @@ pub struct Masker {
 }
 
 struct Known {
-    values: BTreeSet<String>,
+    /// The values, each with the name that people know it by.
+    values: BTreeMap<String, String>,
     patterns: Arc<Patterns>,
 }
 
@@ -96,17 +97,23 @@ impl Masker {
 
     /// A masker for these values. Those that are too short to be looked for are left out.
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Result<Self, TooManySecrets> {
-        let values: BTreeSet<String> = secrets
-            .into_iter()
-            .map(|Secret(value)| value)
+        Self::named(secrets.into_iter().map(|secret| (String::new(), secret)))
+    }
+
+    /// A masker for these values, each with the name that people know it by.
+    pub fn named(secrets: impl IntoIterator<Item = (String, Secret)>) -> Result<Self, TooManySecrets> {
+        let mut values: BTreeMap<String, String> = BTreeMap::new();
+        for (name, Secret(value)) in secrets {
             // A part of the mask would be found in every mask.
-            .filter(|value| value.len() >= SECRET_BYTES_MIN && !MASK.contains(value.as_str()))
-            .collect();
-        let bytes = values.iter().map(String::len).sum();
+            if value.len() >= SECRET_BYTES_MIN && !MASK.contains(value.as_str()) {
+                values.entry(value).or_insert(name);
+            }
+        }
+        let bytes = values.keys().map(String::len).sum();
         if bytes > SECRETS_BYTES_MAX {
             return Err(TooManySecrets { bytes });
         }
-        let spellings: BTreeSet<_> = values.iter().flat_map(|value| spellings::of(value)).collect();
+        let spellings: BTreeSet<_> = values.keys().flat_map(|value| spellings::of(value)).collect();
         if spellings.is_empty() {
             return Ok(Self::EMPTY);
         }
@@ -117,7 +124,8 @@ impl Masker {
     /// The same masker, which also knows `secret`.
     pub fn and(&self, secret: &Secret) -> Result<Self, TooManySecrets> {
         let known = self.known.iter().flat_map(|known| &known.values);
-        Self::new(known.map(Secret::new).chain([secret.clone()]))
+        let known = known.map(|(value, name)| (name.clone(), Secret::new(value)));
+        Self::named(known.chain([(String::new(), secret.clone())]))
     }
 
     /// `text` without secrets.
@@ -141,6 +149,20 @@ impl Masker {
     /// `value` without secrets: neither known ones, nor whatever stands under a key that [looks secret](looks_secret).
     pub fn json(&self, value: &Value) -> Value {
         json::masked(self, value)
+    }
+
+    /// `value` without known secrets. What stands under a key that looks secret stays, unless it is known to be one: for what
+    /// a person decides on, who has to see what will be done.
+    pub fn known_in_json(&self, value: &Value) -> Value {
+        json::known_masked(self, value)
+    }
+
+    /// The names of the known secrets that are in `text`, in any spelling.
+    pub fn names_in(&self, text: &str) -> BTreeSet<&str> {
+        let values = self.known.iter().flat_map(|known| &known.values);
+        let in_text = |value: &str| spellings::of(value).iter().any(|spelling| text.contains(spelling));
+        let named = values.filter(|(_, name)| !name.is_empty());
+        named.filter(|(value, _)| in_text(value)).map(|(_, name)| name.as_str()).collect()
     }
 
     /// For bytes that come piece by piece.

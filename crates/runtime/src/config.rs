@@ -15,6 +15,7 @@ mod model;
 mod problem;
 mod reader;
 mod sandbox;
+mod secret_values;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -44,7 +45,7 @@ use reader::Reader;
 
 use crate::Severity;
 use crate::nearest::hint;
-use adjourn_engine::secrets::{Secret, looks_secret};
+use adjourn_engine::secrets::Secret;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "adjourn.toml";
@@ -195,13 +196,18 @@ impl Config {
         names
     }
 
-    /// Every value in the configuration or in a variable it names that must not be seen.
-    pub fn secrets(&self, variables: &BTreeMap<String, String>) -> Vec<Secret> {
-        let mut named = Vec::new();
+    /// Every value in the configuration or in a variable it names that must not be seen, with the name that people know it by.
+    ///
+    /// What an engine or a tool is given by `env` or `pass_env` is one, whatever its name, unless it is a word, a number, a
+    /// path or the like: `config/secret_values.rs` has the rule.
+    pub fn secrets(&self, variables: &BTreeMap<String, String>) -> Vec<(String, Secret)> {
         let mut found = Vec::new();
         let mut environment = |env: &BTreeMap<String, Secret>, pass_env: &[String]| {
-            found.extend(env.iter().filter(|(name, _)| looks_secret(name)).map(|(_, value)| value.clone()));
-            named.extend(pass_env.iter().filter(|name| looks_secret(name)).cloned());
+            let configured = env.iter().map(|(name, value)| (name, value.expose()));
+            let passed = pass_env.iter().filter_map(|name| Some((name, variables.get(name)?.as_str())));
+            let secret =
+                configured.chain(passed).filter(|(name, value)| secret_values::is_secret(name, value));
+            found.extend(secret.map(|(name, value)| (name.clone(), Secret::new(value))));
         };
         for engine in self.engines.values() {
             environment(&engine.env, &engine.pass_env);
@@ -212,14 +218,14 @@ impl Config {
                 ToolServer::Url(_) => {}
             }
         }
-        for engine in self.engines.values() {
-            match &engine.how {
-                How::Reasoning(model) => named.extend(model.api_key_env.clone()),
-                How::Acp { .. } | How::Exec { .. } | How::Replay { .. } => {}
-            }
+        let keys = self.engines.values().filter_map(|engine| match &engine.how {
+            How::Reasoning(model) => model.api_key_env.clone(),
+            How::Acp { .. } | How::Exec { .. } | How::Replay { .. } => None,
+        });
+        let named = keys.chain(self.webhooks.iter().filter_map(|webhooks| webhooks.secret_env.clone()));
+        for name in named {
+            found.extend(variables.get(&name).map(|value| (name, Secret::new(value))));
         }
-        named.extend(self.webhooks.iter().filter_map(|webhooks| webhooks.secret_env.clone()));
-        found.extend(named.iter().filter_map(|name| variables.get(name)).map(Secret::new));
         found
     }
 }

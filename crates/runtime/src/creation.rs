@@ -114,7 +114,7 @@ impl Service {
         let place = match (&request.workspace, &earlier) {
             (Some(folder), _) => Place::User(folder.clone()),
             // One that had no folder left nothing there to go on with.
-            (None, Some(earlier)) if earlier.spec().skill_version.is_none() => Place::Of(earlier.id()),
+            (None, Some(earlier)) if !earlier.spec().is_without_folder() => Place::Of(earlier.id()),
             (None, Some(_) | None) => Place::Own,
         };
         let Fit { checked, shelved } = self.desk().check(run_id, request, &place)?;
@@ -130,12 +130,19 @@ impl Service {
             self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
         }
         let is_read_only = uploads.is_empty() && place == Place::Own && self.desk().only_reads(&spec, &asked);
-        match shelved {
-            Some(shelved) if is_read_only => {
+        let kept = match (&shelved, &spec.skill) {
+            (Some(shelved), Some(skill)) => {
                 let version = shelved.version(|skill| self.desk().workspaces().keep_skill(skill));
-                spec.skill_version = Some(version.map_err(refused)?);
+                let version = version.map_err(refused)?;
+                let kept = self.desk().version(skill, &version);
+                spec.skill_version = Some(version);
+                Some(kept.map_err(|error| ServiceError::Skill(error.to_string()))?)
             }
-            shelved => self.make_folder(run_id, shelved, &uploads, place, &asked)?,
+            (Some(_) | None, _) => None,
+        };
+        if kept.is_none() || !is_read_only {
+            spec.has_folder = true;
+            self.make_folder(run_id, kept.as_deref(), &uploads, place, &asked)?;
         }
         Ok(Draft { run_id, create: Create { spec, key }, notice })
     }
@@ -144,21 +151,17 @@ impl Service {
     fn make_folder(
         &self,
         run_id: RunId,
-        shelved: Option<Arc<Shelved>>,
+        kept: Option<&Shelved>,
         uploads: &[Upload],
         place: Place,
         asked: &Asked,
     ) -> Result<(), ServiceError> {
-        let skill = shelved.as_ref().map(|shelved| &shelved.skill);
+        let skill = kept.map(|kept| &kept.skill);
         let workspaces = self.desk().workspaces();
         workspaces.create(&NewWorkspace { run_id, skill, uploads, place }).map_err(refused)?;
         if let Err(error) = workspaces.keep_asked(run_id, asked) {
             let _ = workspaces.remove(run_id);
             return Err(error.into());
-        }
-        // Before the run is there: its first turn may begin right after.
-        if let Some(shelved) = shelved {
-            self.desk().shelf().created(run_id, shelved);
         }
         Ok(())
     }
@@ -287,6 +290,7 @@ fn refused(error: WorkspaceError) -> ServiceError {
         WorkspaceError::BadUpload { name, source } => {
             invalid(pointer(&["files", &name]), format!("cannot be copied: {source}"))
         }
+        WorkspaceError::VersionDamaged { .. } => ServiceError::Skill(message),
         error @ WorkspaceError::Io { .. } => error.into(),
     }
 }

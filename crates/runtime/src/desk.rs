@@ -25,8 +25,8 @@ use crate::prompt::{self, Answered, First, News, Settled, SkillText};
 use crate::protected;
 use crate::roundtable;
 use crate::shelf::{Shelf, Shelved};
-use crate::skill::Skill;
-use crate::workspace::{SKILL_FOLDER, Workspace, WorkspaceError, Workspaces};
+use crate::skill::{Skill, SkillProblems};
+use crate::workspace::{Workspace, WorkspaceError, Workspaces};
 
 /// What was asked for, as it was asked: the journal has it masked, and the agent needs it as it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -135,8 +135,11 @@ impl Desk {
     /// What must not be written down of a run that was asked for like this.
     pub(crate) fn masker(&self, asked: &Asked) -> Result<Masker, String> {
         let configured = self.config.secrets(&self.variables);
-        let given = secrets_in(&asked.input).into_iter().chain(secrets_in(&asked.parameter));
-        Masker::new(configured.into_iter().chain(given)).map_err(|error| error.to_string())
+        let given = [("the input", &asked.input), ("a parameter", &asked.parameter)].into_iter();
+        let given = given.flat_map(|(name, value)| {
+            secrets_in(value).into_iter().map(move |secret| (format!("a value of {name}"), secret))
+        });
+        Masker::named(configured.into_iter().chain(given)).map_err(|error| error.to_string())
     }
 
     /// The engine called `name`, as configured.
@@ -255,19 +258,26 @@ impl Desk {
     }
 
     fn skill(&self, run: &Run, workspace: &Workspace) -> Result<Option<Arc<Shelved>>, RunError> {
-        let read = |dir: &Path| match run.spec().skill_version {
-            Some(_) => self.shelf.kept(dir),
-            None => self.shelf.of(run.id(), dir),
-        };
-        workspace.skill.as_deref().map(read).transpose().map_err(|problems| internal(problems.to_string()))
+        let RunSpec { skill, skill_version, .. } = run.spec();
+        if let (Some(skill), Some(version)) = (skill, skill_version) {
+            return self.version(skill, version).map(Some).map_err(VersionError::into_run_error);
+        }
+        let Some(copy) = workspace.skill.as_deref() else { return Ok(None) };
+        self.shelf.of_copy(run.id(), copy).map(Some).map_err(|problems| internal(problems.to_string()))
+    }
+
+    /// The kept version of a skill, checked against its digest when it is first read after a start.
+    pub(crate) fn version(&self, skill: &str, version: &str) -> Result<Arc<Shelved>, VersionError> {
+        let folder = self.workspaces.version_folder(skill, version);
+        self.shelf.kept(&folder, || Ok(self.workspaces.verify_version(skill, version)?))
     }
 
     /// What was asked for, as it was asked.
     pub(crate) fn asked(&self, run: &Run) -> Result<Asked, WorkspaceError> {
-        match run.spec().skill_version {
-            Some(_) => Ok(Asked::as_written(run.spec())),
-            None => self.workspaces.asked(run.id()),
+        if run.spec().is_without_folder() {
+            return Ok(Asked::as_written(run.spec()));
         }
+        self.workspaces.asked(run.id())
     }
 
     fn words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>, asked: &Asked) -> String {
@@ -317,10 +327,7 @@ impl Desk {
         let uploads = workspace.uploads_there();
         let files: Vec<_> = uploads.iter().map(|file| workspace.shown(file).to_owned()).collect();
         // Without a folder as with one: a recording knows a turn by the words it was asked with.
-        let folder = match (&run.spec().skill, &run.spec().skill_version) {
-            (Some(skill), Some(_)) => Some(Path::new(SKILL_FOLDER).join(skill)),
-            (Some(_) | None, _) => workspace.skill.as_deref().map(|dir| workspace.shown(dir).to_owned()),
-        };
+        let folder = workspace.skill_copy.as_deref().map(|dir| workspace.shown(dir).to_owned());
         let text = match (skill, folder.as_deref()) {
             (Some(skill), Some(folder)) => Some(SkillText { name: &skill.name, text: &skill.text, folder }),
             (Some(_) | None, _) => None,
@@ -350,7 +357,7 @@ impl Briefs for Desk {
     fn brief(&self, run: &Run) -> Result<Brief, RunError> {
         let workspace = self.workspaces.of(run).map_err(|error| internal(error.to_string()))?;
         let engine_name = &run.spec().engine;
-        if run.spec().skill_version.is_some() && self.works_in_a_folder(engine_name) {
+        if run.spec().is_without_folder() && self.works_in_a_folder(engine_name) {
             return Err(internal(format!(
                 "the engine `{engine_name}` works in a folder, and was one that does not when the run was created: run it again"
             )));
@@ -432,6 +439,36 @@ impl Briefs for Desk {
 fn bare_contract(document: Value, workspace: &Workspace) -> Result<OutputContract, RunError> {
     let schema = Schema::compile(&document).map_err(|error| internal(error.to_string()))?;
     Ok(OutputContract { schema, document, files: Vec::new(), workspace: workspace.clone() })
+}
+
+/// Why the kept version of a skill cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum VersionError {
+    /// It is not what its name says, or cannot be read.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// It is no skill.
+    #[error(transparent)]
+    Skill(#[from] SkillProblems),
+}
+
+impl VersionError {
+    fn into_run_error(self) -> RunError {
+        let message = self.to_string();
+        let code = match self {
+            Self::Workspace(WorkspaceError::VersionDamaged { .. }) => ErrorCode::SkillVersionDamaged,
+            Self::Workspace(
+                WorkspaceError::SkillUnfit(_)
+                | WorkspaceError::NotAFolder(_)
+                | WorkspaceError::Missing(_)
+                | WorkspaceError::BadPath { .. }
+                | WorkspaceError::BadUpload { .. }
+                | WorkspaceError::Io { .. },
+            )
+            | Self::Skill(_) => ErrorCode::Internal,
+        };
+        RunError { code, message }
+    }
 }
 
 fn internal(message: impl Into<String>) -> RunError {

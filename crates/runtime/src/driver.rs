@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use adjourn_core::{
     Command, Contract, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run,
-    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity, check_depth,
+    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity, check_depth, visible_line,
 };
 use adjourn_engine::{Decision, Engine, Finished, NoTools, Seen, Toolbox, Turn};
 use adjourn_store::decider::load;
@@ -24,7 +24,7 @@ use crate::kernel::{Answer, StopCause};
 use crate::prompt;
 use crate::runtime::{Hands, WeakRuntime};
 use crate::watched::Watched;
-use adjourn_engine::secrets::Masker;
+use adjourn_engine::secrets::{MASK, Masker};
 use staying::Staying;
 pub(crate) use teller::Teller;
 
@@ -155,6 +155,9 @@ impl Hands for Driver {
             StopCause::TimedOut => {}
         }
     }
+
+    /// A driver gives turns to engines, and keeps nothing of their calls.
+    fn forget_call(&self, _: RunId, _: adjourn_core::ExecutionId) {}
 
     /// A driver gives turns to engines, and knows nothing of roundtables.
     fn see_to(&self, _: adjourn_core::RoundtableId) {}
@@ -401,7 +404,15 @@ fn decision(interaction: &Interaction) -> Option<Decision> {
 
 /// A request for a permission as it may be written down.
 fn covered(masker: &Masker, mut request: PermissionRequest) -> PermissionRequest {
-    request.question.prompt = masker.text(&request.question.prompt).into_owned();
+    let names: Vec<_> = masker.names_in(&request.question.prompt).into_iter().map(str::to_owned).collect();
+    let mut prompt = masker.text(&request.question.prompt).into_owned();
+    if !names.is_empty() {
+        let names: Vec<_> = names.iter().map(|name| format!("`{}`", visible_line(name))).collect();
+        let note = format!("\nNote: {MASK} stands for a known secret: {}.", names.join(", "));
+        // Beside the question, where the other notes are.
+        prompt.insert_str(prompt.find("\n\n").unwrap_or(prompt.len()), &note);
+    }
+    request.question.prompt = prompt;
     request
 }
 

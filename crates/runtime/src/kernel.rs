@@ -16,7 +16,7 @@ mod scheduler;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use adjourn_core::{Command, Event, Item, Run, RunId, Survey, Timestamp, Wanted};
+use adjourn_core::{Command, Contract, Event, Item, Run, RunId, Survey, Timestamp, Wanted};
 use adjourn_store::{Accepted, Decider, Error, News, Outcome, Request, Store};
 
 use self::deadlines::Deadlines;
@@ -390,6 +390,11 @@ impl<T> Kernel<T> {
                 Event::StatusChanged { .. } => {
                     self.effects.extend(accepted.run.spec().roundtable.map(Effect::SeeTo));
                 }
+                Event::ContractChanged { id, .. } | Event::ContractSettled { id, .. } => {
+                    if accepted.run.contract(*id).is_some_and(Contract::is_over) {
+                        self.effects.push(Effect::ForgetCall(accepted.run.id(), *id));
+                    }
+                }
                 Event::Created(_)
                 | Event::Observed(_)
                 | Event::RepairStarted { .. }
@@ -399,8 +404,8 @@ impl<T> Kernel<T> {
                 | Event::InteractionExpired { .. }
                 | Event::InteractionWithdrawn { .. }
                 | Event::ContractCreated(_)
-                | Event::ContractChanged { .. }
-                | Event::ContractSettled { .. }
+                | Event::ToolsListed(_)
+                | Event::ToolChanged { .. }
                 | Event::ProcessLost
                 | Event::SetAside(_)
                 | Event::ResultRecorded(_) => {}

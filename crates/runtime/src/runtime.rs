@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use adjourn_core::{Command, Item, RoundtableId, Run, RunId, Survey, Timestamp, Wanted, roundtable};
+use adjourn_core::{
+    Command, ExecutionId, Item, RoundtableId, Run, RunId, Survey, Timestamp, Wanted, roundtable,
+};
 use adjourn_store::{
     Error, Inputs, Outcome, Pulse, Request, Steps, Store, Stuck, TableAnswer, TableDecider, TableDenied,
     TableRequest, Threads, WeakInputs,
@@ -49,6 +51,9 @@ pub trait Hands: Send + 'static {
 
     /// Looks at what a restart left of a run's surroundings, and [says](Runtime::surveyed) so.
     fn survey(&self, run: Arc<Run>);
+
+    /// Removes what was kept for making a call that is over.
+    fn forget_call(&self, run_id: RunId, id: ExecutionId);
 
     /// Does what a roundtable needs to go on.
     fn see_to(&self, roundtable: RoundtableId);
@@ -333,6 +338,7 @@ impl<H: Hands> Steps for Shell<H> {
                 }
                 Effect::StopTurn { run_id, turn, cause } => self.hands.stop_turn(run_id, turn, cause),
                 Effect::Survey(run) => self.hands.survey(run),
+                Effect::ForgetCall(run_id, id) => self.hands.forget_call(run_id, id),
                 Effect::SeeTo(roundtable) => self.hands.see_to(roundtable),
             }
         }

@@ -148,14 +148,22 @@ impl Service {
         let mut hands = None;
         let (bell, listener) = bell();
         let (runtime, threads) = Runtime::start(store, slots, wanted, clock, |weak| {
-            let driver = Driver::new(weak, desk.clone(), tokio::runtime::Handle::current());
+            let tasks = tokio::runtime::Handle::current();
+            let driver = Driver::new(weak, desk.clone(), tasks.clone());
             hands = Some(driver.clone());
-            Crew { driver, bell }
+            Crew { driver, bell, workspaces: desk.workspaces().clone(), tasks }
         })?;
         let driver = hands.expect("the runtime was started with its hands");
         let committed = threads.committed();
         let service = Self { runtime, driver, desk, committed };
         tokio::spawn(keep(service.downgrade(), listener));
+        let (workspaces, known) = (service.desk.workspaces().clone(), service.store().clone());
+        tokio::task::spawn_blocking(move || {
+            let swept = workspaces.sweep_calls(|run_id, id| is_over(known.as_ref(), run_id, id));
+            if let Err(error) = swept {
+                tracing::warn!(%error, "arguments of calls that have ended could not be removed");
+            }
+        });
         if let Some(attempts) = service.desk.agents().refused_attempts() {
             tokio::spawn(refused_attempts::write_down(service.downgrade(), attempts));
         }
@@ -288,6 +296,8 @@ impl WeakService {
 struct Crew {
     driver: Driver,
     bell: Bell,
+    workspaces: Workspaces,
+    tasks: tokio::runtime::Handle,
 }
 
 impl Hands for Crew {
@@ -303,8 +313,24 @@ impl Hands for Crew {
         self.driver.survey(run);
     }
 
+    fn forget_call(&self, run_id: RunId, id: ExecutionId) {
+        let workspaces = self.workspaces.clone();
+        // What cannot be removed now, the next start finds.
+        self.tasks.spawn_blocking(move || workspaces.forget_call(run_id, id));
+    }
+
     fn see_to(&self, roundtable: RoundtableId) {
         self.bell.ring(roundtable);
+    }
+}
+
+/// Whether a call has ended and it is known how. One that was never recorded is over with its run.
+fn is_over(store: &dyn Store, run_id: RunId, id: ExecutionId) -> bool {
+    match (store.contract(id), store.run(run_id)) {
+        (Ok(Some(contract)), _) => contract.status.is_terminal() && !contract.unknown,
+        (Ok(None), Ok(Some(run))) => run.status.is_terminal(),
+        (Ok(None), Ok(None)) => true,
+        (Err(_), _) | (_, Err(_)) => false,
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Shelf {
     runs: Mutex<Recent>,
 }
 
-/// The skills of the runs that were created last.
+/// The skills of runs that were created before versions were kept, as they were first read.
 #[derive(Debug, Default)]
 struct Recent {
     skills: HashMap<RunId, Arc<Shelved>>,
@@ -87,11 +87,16 @@ impl Shelf {
         Ok(shelved)
     }
 
-    /// The skill in `dir`, where it is kept and nobody changes it.
-    pub(crate) fn kept(&self, dir: &Path) -> Result<Arc<Shelved>, SkillProblems> {
+    /// The kept version of a skill in `dir`, which `verify` checks when it is first read after a start.
+    pub(crate) fn kept<E: From<SkillProblems>>(
+        &self,
+        dir: &Path,
+        verify: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Arc<Shelved>, E> {
         if let Some(known) = self.skills().get(dir).cloned() {
             return Ok(known);
         }
+        verify()?;
         let shelved = Arc::new(Shelved::new(Skill::load(dir)?, folder::survey(dir).unwrap_or_default()));
         self.put(dir, shelved.clone());
         Ok(shelved)
@@ -105,8 +110,8 @@ impl Shelf {
         skills.insert(dir.to_owned(), shelved);
     }
 
-    /// Remembers which skill a run was created with.
-    pub(crate) fn created(&self, run_id: RunId, skill: Arc<Shelved>) {
+    /// Remembers the skill of a run.
+    fn created(&self, run_id: RunId, skill: Arc<Shelved>) {
         let mut runs = self.runs();
         if runs.skills.insert(run_id, skill).is_some() {
             return;
@@ -119,13 +124,17 @@ impl Shelf {
         runs.order.push_back(run_id);
     }
 
-    /// The skill of a run: as it was when the run was created, whatever its agent did to the copy since. After a restart
-    /// the copy in `dir` is all there is.
-    pub(crate) fn of(&self, run_id: RunId, dir: &Path) -> Result<Arc<Shelved>, SkillProblems> {
+    /// The skill of a run that was created before versions were kept: the copy in `dir` is all there is.
+    pub(crate) fn of_copy(&self, run_id: RunId, dir: &Path) -> Result<Arc<Shelved>, SkillProblems> {
         let known = self.runs().skills.get(&run_id).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
+        tracing::warn!(
+            run_id = %run_id,
+            "the run was created before versions of skills were kept: its skill is read from the copy that its agent can \
+             write to"
+        );
         let skill = Skill::load(dir)?;
         let shelved = Arc::new(Shelved::new(skill, Vec::new()));
         self.created(run_id, shelved.clone());
@@ -190,12 +199,12 @@ mod tests {
         let (first, skill) = (RunId::from_bits(0), shelf.skill(dir.path()).unwrap());
         shelf.created(first, skill.clone());
         fs::write(dir.path().join("SKILL.md"), format!("{SKILL}two")).unwrap();
-        assert!(Arc::ptr_eq(&shelf.of(first, dir.path()).unwrap(), &skill));
+        assert!(Arc::ptr_eq(&shelf.of_copy(first, dir.path()).unwrap(), &skill));
         for number in 1..=RUNS_MAX {
             shelf.created(RunId::from_bits(number as u128), skill.clone());
         }
         let remembered = shelf.runs().order.len();
         assert_eq!((remembered, shelf.runs().skills.len()), (RUNS_MAX, RUNS_MAX));
-        assert_eq!(shelf.of(first, dir.path()).unwrap().skill.text.trim(), "two");
+        assert_eq!(shelf.of_copy(first, dir.path()).unwrap().skill.text.trim(), "two");
     }
 }

@@ -4,10 +4,10 @@
 //! DATA/runs/run_…/            one per run
 //!   workspace.json            where the agent works, if not in `work`
 //!   work/                     the agent's working folder
-//!     .skill/NAME/            a copy of the skill
+//!     .skill/NAME/            a copy of the skill for the agent, which nothing is read back from
 //!     uploads/                files that came with the request, if any did
 //!   logs/                     attempt-1.stdout, attempt-1.stderr, …, once there is output
-//! DATA/skills/SHA256/NAME/    a version of a skill, for all runs that only read it
+//! DATA/skills/SHA256/NAME/    a version of a skill, which all runs that were created with it read
 //! DATA/incoming/              files of requests that are still being read
 //! ```
 //!
@@ -16,8 +16,7 @@
 //! The working folder may instead be one that the user named, which is never removed, or that of the run which is
 //! continued, which is removed with the last run that uses it.
 //!
-//! A run whose engine works in no folder, and of which the journal has everything, has none: its skill is kept once for
-//! all runs of that version, and nobody writes there.
+//! A run whose engine works in no folder, and of which the journal has everything, has none.
 
 mod calls;
 mod error;
@@ -129,8 +128,10 @@ pub struct Workspaces {
 pub struct Workspace {
     /// Where the agent works.
     pub work: PathBuf,
-    /// The copy of the skill: the run's own, or the version that is kept.
+    /// What is read of the skill: the version that is kept. The copy, for a run that was created before versions were kept.
     pub skill: Option<PathBuf>,
+    /// The copy of the skill that the agent is told of. It may do what it likes with it.
+    pub skill_copy: Option<PathBuf>,
     /// Files that came with the request.
     pub uploads: PathBuf,
     /// Raw output of the attempts.
@@ -169,9 +170,11 @@ impl Workspaces {
     }
 
     fn at(own: &Path, work: PathBuf, skill: Option<&str>) -> Workspace {
+        let skill_copy = skill.map(|name| own.join(WORK).join(SKILL_FOLDER).join(name));
         Workspace {
             work,
-            skill: skill.map(|name| own.join(WORK).join(SKILL_FOLDER).join(name)),
+            skill: skill_copy.clone(),
+            skill_copy,
             uploads: own.join(WORK).join(UPLOADS_FOLDER),
             logs: own.join(LOGS),
         }
@@ -236,10 +239,14 @@ impl Workspaces {
         write_private(&temporary.join(ABOUT), &text).map_err(doing("describing the workspace"))
     }
 
-    /// The workspace of a run, if all of it is still there: its folder, or the version of its skill where it has none.
+    /// The workspace of a run, if all of it is still there: its folder, and the version of its skill.
     pub fn of(&self, run: &Run) -> Result<Workspace, WorkspaceError> {
-        let RunSpec { skill, skill_version, .. } = run.spec();
+        let RunSpec { skill, skill_version, has_folder, .. } = run.spec();
         match (skill, skill_version) {
+            (Some(skill), Some(version)) if *has_folder => {
+                let skill = Some(self.kept_version(run.id(), skill, version)?);
+                Ok(Workspace { skill, ..self.open(run.id())? })
+            }
             (Some(skill), Some(version)) => self.without_folder(run.id(), skill, version),
             (Some(_) | None, _) => self.open(run.id()),
         }

@@ -124,6 +124,10 @@ fn log(run_id: RunId, attempt: u32, event: &Event) {
         Event::ContractSettled { id, happened, .. } => {
             info!(run_id, attempt, execution_id = %id, happened, "contract settled");
         }
+        Event::ToolsListed(_) => debug!(run_id, attempt, "tools listed"),
+        Event::ToolChanged { id, .. } => {
+            warn!(run_id, attempt, execution_id = %id, "the tool of a call changed: it is asked about again");
+        }
         Event::ProcessLost => warn!(run_id, attempt, "the agent's process is gone"),
         Event::SetAside(set_aside) => {
             let problem = &set_aside.problem;

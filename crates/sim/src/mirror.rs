@@ -111,6 +111,7 @@ impl Mirror {
             }
             Event::InteractionOpened { subject: Subject::Approval(call), .. } => {
                 self.needs_approval.insert(*call);
+                self.approved.remove(call);
             }
             Event::InteractionAnswered { id, action: Some(Action::Approve), .. } => {
                 let subject = run.interaction(*id).map(|interaction| interaction.subject);

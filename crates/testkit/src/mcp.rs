@@ -1,7 +1,8 @@
 //! A scripted MCP server: a real process whose tools count what they do, hang, die and ask.
 //!
 //! A test crate makes it a program of its own with an example that calls [`main`]. What its tools did is in a folder that is
-//! given to it: a line in `effects` for each effect, a line in `starts` for each time it was started.
+//! given to it: a line in `effects` for each effect, a line in `starts` for each time it was started. What it reads there when
+//! it is started is [`DESCRIPTIONS`], with which a test changes its tools or adds some.
 //!
 //! | tool | does |
 //! |---|---|
@@ -33,6 +34,10 @@ pub const OLDER: &str = "--older";
 
 /// The argument that makes it listen on loopback instead of its stdin; its address is the first line of its stdout.
 pub const HTTP: &str = "--http";
+
+/// The file in its folder that says how tools describe themselves from its next start on: an object of texts by the names of
+/// tools. A tool that there is not yet is added; it does nothing.
+pub const DESCRIPTIONS: &str = "descriptions.json";
 
 /// Serves until the other side is gone; the arguments are the folder, and what else there is.
 ///

@@ -11,19 +11,34 @@ use super::{Prompted, one};
 use crate::answer::{Given, arguments};
 use crate::contract::call_text;
 use crate::question::asked_of;
+use crate::style::{self, styled};
 use crate::text::clean;
 
-/// Whether a call may be made, which is shown in full.
+/// Whether a call may be made, which is shown in full. It is printed before the choices and not with them: choices are drawn
+/// again and again, and what is longer than the screen would be cut by that.
 pub(super) fn approval(question: &Question, call: &ToolCall) -> Prompted<Given> {
+    let asked = asked_of(question);
+    let (title, notes) = asked.split_once('\n').unwrap_or((&asked, ""));
     anstream::eprintln!("{}", call_text(call));
+    if !notes.is_empty() {
+        anstream::eprintln!("{}", styled(style::ODD, notes));
+    }
     let options = Action::ALL.iter().copied().map(Offered).collect();
-    let Offered(action) = Select::new(&asked_of(question), options).without_help_message().prompt()?;
+    let Offered(action) = Select::new(title, options).without_help_message().prompt()?;
     let response = match action {
         Action::Approve => Value::Null,
         Action::Edit => edit(call)?,
         Action::Reject => said("Why not? (optional)")?.map_or(Value::Null, Value::String),
     };
     Ok(Given { response, action: Some(action) })
+}
+
+/// Whether the agent may use a tool of its own. All of it is printed before the choices, as for a call.
+pub(super) fn permission(question: &Question) -> Prompted<Value> {
+    let text = clean(&question.prompt);
+    let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    anstream::eprintln!("{}\n{rest}", styled(style::BOLD, title));
+    one("May it?", &question.options)
 }
 
 /// Whether a call happened that was in flight when Adjourn was stopped, and what there is to say about it.

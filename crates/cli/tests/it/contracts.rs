@@ -87,6 +87,7 @@ impl Engine<'_> {
             timeout_seconds: None,
             edited_from: None,
             call_ref: None,
+            definition: None,
         };
         let turn = run.turn();
         self.does(Command::RequestContract(RequestContract { turn, spec, approval })).await;
@@ -242,6 +243,33 @@ fn an_action_says_what_becomes_of_a_call() {
     assert_eq!(contracts(0)["response"], "not to him");
     let step = world.items(&["trace", &run]).into_iter().find(|step| step["metadata"]["trigger"] == "reject");
     assert_eq!(step.unwrap()["metadata"]["execution_id"], json!(ExecutionId::from_bits(4)));
+}
+
+/// A call whose arguments are longer than a screen, with characters in them that cannot be seen.
+#[test]
+fn a_long_call_is_never_shown_cut_and_hides_nothing() {
+    let world = World::new();
+    let to = format!("{}\u{202e}\u{200b}раypal the end of it", "0123456789".repeat(900));
+    let whole = format!("{}\\u{{202e}}\\u{{200b}}раypal the end of it", "0123456789".repeat(900));
+    let run = Engine::works(&world, RunStatus::WaitingUser, async |engine| {
+        let question =
+            Question::confirm("May this mail be sent?\nNote: this tool is new.\n\n(arguments)".to_owned());
+        engine.asks_to_send(1, "ann").await;
+        engine.requests(2, &to, Some(question)).await;
+        engine.ends();
+    });
+    for command in [&["inbox"][..], &["show", &run]] {
+        let said = shown(&world, command);
+        assert!(said.contains(&whole), "{command:?}: {said}");
+        assert!(said.contains("Note: this tool is new."), "{command:?}: {said}");
+    }
+    // The answer to the one leaves its person with the other.
+    let arguments = ["reply", &run, "--interaction", "1", "--action", "reject"];
+    let mut terminal = Terminal::of_80_columns(&world, &arguments);
+    terminal.until_seen(&whole);
+    terminal.until_seen("Note: this tool is new.");
+    terminal.until_seen("May this mail be sent?");
+    terminal.types("\u{3}");
 }
 
 #[test]

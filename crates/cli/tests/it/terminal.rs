@@ -2,12 +2,14 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::roundtable;
 use crate::world::{World, until};
@@ -25,7 +27,18 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn start(world: &World, arguments: &[&str]) -> Self {
+        Self::start_at(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap(), world, arguments)
+    }
+
+    /// At a terminal as wide and as high as they were made first.
+    pub(crate) fn of_80_columns(world: &World, arguments: &[&str]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&terminal, size).unwrap();
+        Self::start_at(terminal, world, arguments)
+    }
+
+    fn start_at(terminal: OwnedFd, world: &World, arguments: &[&str]) -> Self {
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
         let path = ptsname(&terminal, Vec::new()).unwrap();

@@ -61,6 +61,7 @@ impl Run {
             ending: None,
             interactions: Vec::new(),
             contracts: std::collections::BTreeMap::new(),
+            tools: None,
             usage: Usage::default(),
             warnings: Vec::new(),
             result: None,
@@ -186,6 +187,13 @@ impl Run {
                 if *happened {
                     contract.result = note.clone().map(serde_json::Value::String);
                 }
+            }
+            Event::ToolsListed(tools) => self.tools = Some(Arc::new(tools.clone())),
+            Event::ToolChanged { id, definition } => {
+                let contract = self.contract_mut(*id)?;
+                contract.approved = false;
+                contract.definition = Some(definition.clone());
+                contract.updated_at = at;
             }
             Event::ProcessLost => {
                 self.process = None;

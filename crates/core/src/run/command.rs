@@ -7,7 +7,7 @@ use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey};
 use crate::{
     ClaimKey, ContractSpec, Evidence, ExecutionId, Holder, InteractionId, PermissionRequest, Question,
-    RunError, RunId, Timestamp, Warning,
+    RunError, RunId, Timestamp, ToolDigest, ToolDigests, Warning,
 };
 
 /// Something asked of a run.
@@ -52,6 +52,15 @@ pub enum Command {
     Recover(Survey),
     /// Record an effect before it happens.
     RequestContract(RequestContract),
+    /// Write down which tools the run may call, as they were when they were first listed.
+    ListTools {
+        /// The turn that listed them.
+        turn: u32,
+        /// The digests of their definitions.
+        tools: ToolDigests,
+    },
+    /// Ask a person whether a call may be made whose tool changed since it was recorded or allowed.
+    AskAgain(AskAgain),
     /// Make the call right after the commit.
     DispatchContract(ExecutionId),
     /// The call is over.
@@ -139,6 +148,19 @@ pub struct RequestContract {
     pub spec: ContractSpec,
     /// What a person is shown, where one has to approve it first.
     pub approval: Option<Question>,
+}
+
+/// A question whether a call may be made whose tool changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskAgain {
+    /// The turn that would make the call.
+    pub turn: u32,
+    /// The contract of the call.
+    pub id: ExecutionId,
+    /// The digest of the tool's definition as it is now.
+    pub definition: ToolDigest,
+    /// What a person is shown.
+    pub question: Question,
 }
 
 /// How a call ended.

@@ -46,6 +46,8 @@ impl Run {
             | Command::ReportProcessEnded { .. }
             | Command::Recover(_)
             | Command::RequestContract(_)
+            | Command::ListTools { .. }
+            | Command::AskAgain(_)
             | Command::DispatchContract(_)
             | Command::ReportContract { .. }
             | Command::SettleContract { .. } => Err(Refusal::UnknownRun(id)),
@@ -72,6 +74,8 @@ impl Run {
             }
             Command::Recover(survey) => recover::recover(&mut draft, *survey)?,
             Command::RequestContract(request) => contract::request(&mut draft, request)?,
+            Command::ListTools { turn, tools } => contract::list_tools(&mut draft, *turn, tools)?,
+            Command::AskAgain(again) => contract::ask_again(&mut draft, again)?,
             Command::DispatchContract(id) => contract::dispatch(&mut draft, *id)?,
             Command::ReportContract { id, report } => contract::report(&mut draft, *id, report)?,
             Command::SettleContract { id, happened, note, by } => {
@@ -106,6 +110,8 @@ impl Run {
             | Command::Warn(_)
             | Command::ReportProcessEnded { .. }
             | Command::Recover(_)
+            | Command::ListTools { .. }
+            | Command::AskAgain(_)
             | Command::DispatchContract(_)
             | Command::ReportContract { .. }
             | Command::SettleContract { .. } => Vec::new(),
@@ -121,7 +127,8 @@ fn edited(
     arguments: &serde_json::Value,
 ) -> Option<crate::ContractSpec> {
     let Subject::Approval(original) = run.interaction(interaction)?.subject else { return None };
-    let spec = &run.contract(original)?.spec;
+    let contract = run.contract(original)?;
+    let spec = &contract.spec;
     let crate::ContractAction::ToolCall(call) = &spec.action else { return None };
     let call = ToolCall { arguments: arguments.clone(), ..call.clone() };
     Some(crate::ContractSpec {
@@ -129,6 +136,8 @@ fn edited(
         idempotency_key: IdempotencyKey::of(&call.service, &call.method, &call.arguments),
         action: crate::ContractAction::ToolCall(call),
         edited_from: Some(original),
+        // What the person saw: the tool may have changed since the call was first asked for.
+        definition: contract.definition.clone(),
         ..spec.clone()
     })
 }

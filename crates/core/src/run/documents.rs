@@ -59,6 +59,8 @@ impl Event {
             | Self::ContractSettled { .. }
             | Self::ProcessLost
             | Self::EndRequested(_)
+            | Self::ToolsListed(_)
+            | Self::ToolChanged { .. }
             | Self::SetAside(_) => Ok(()),
         }
     }

@@ -9,7 +9,7 @@ use crate::interaction::{Action, By, ReplyKey, Subject};
 use crate::names::named;
 use crate::{
     Actor, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, InteractionId, Question, RunError,
-    RunStatus, RunTrigger, Timestamp, Warning,
+    RunStatus, RunTrigger, Timestamp, ToolDigest, ToolDigests, Warning,
 };
 
 /// Something that happened to a run.
@@ -126,6 +126,16 @@ pub enum Event {
         note: Option<String>,
         /// Who.
         by: By,
+    },
+    /// The tools that the run may call were listed for the first time. A tool that is not among them, or that changes later,
+    /// needs a person's yes.
+    ToolsListed(ToolDigests),
+    /// The tool of a contract is not what it was when the contract was recorded or allowed: an earlier yes counts no more.
+    ToolChanged {
+        /// The contract.
+        id: ExecutionId,
+        /// The digest of the tool's definition as it is now.
+        definition: ToolDigest,
     },
     /// The process that waited with the run is gone; its conversation can be loaded again.
     ProcessLost,

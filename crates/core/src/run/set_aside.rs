@@ -136,6 +136,8 @@ pub fn ends_unreadable(command: &Command) -> bool {
         | Command::DispatchContract(_)
         | Command::ReportContract { .. }
         | Command::SettleContract { .. }
-        | Command::Warn(_) => false,
+        | Command::Warn(_)
+        | Command::ListTools { .. }
+        | Command::AskAgain(_) => false,
     }
 }

@@ -54,10 +54,15 @@ pub struct RunSpec {
     /// The skill; none for a bare prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
-    /// The version of the skill that the run reads, of those that the data directory keeps. Such a run has no folder, and so
-    /// no copy of its own.
+    /// The version of the skill that the run was created with, of those that the data directory keeps. Manifest, tools,
+    /// schemas and prompts are read from there. None without a skill, and in journals that were written when only runs
+    /// without a folder had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill_version: Option<String>,
+    /// The run has a folder that its agent works in, besides the version of its skill. A journal that does not say so is of
+    /// a run without a folder, or one that has no `skill_version` either.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_folder: bool,
     /// The prompt of a run without a skill, or what the skill's template became.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
@@ -118,11 +123,17 @@ pub struct Continued {
 }
 
 impl RunSpec {
+    /// Whether the run has nothing on the disk but the version of its skill.
+    pub fn is_without_folder(&self) -> bool {
+        self.skill_version.is_some() && !self.has_folder
+    }
+
     /// A run on `engine`, everything else at its default.
     pub fn new(engine: impl Into<String>, execution_mode: ExecutionMode) -> Self {
         Self {
             skill: None,
             skill_version: None,
+            has_folder: false,
             prompt: None,
             engine: engine.into(),
             resumes_by: ResumesBy::Handle,

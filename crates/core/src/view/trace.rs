@@ -105,6 +105,8 @@ impl Trace {
             | Event::InteractionWithdrawn { .. }
             | Event::ContractCreated(_)
             | Event::SetAside(_)
+            | Event::ToolsListed(_)
+            | Event::ToolChanged { .. }
             | Event::ProcessLost
             | Event::EndRequested(_)
             | Event::ResultRecorded(_) => None,

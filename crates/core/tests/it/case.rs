@@ -211,6 +211,7 @@ impl Case {
             timeout_seconds: None,
             edited_from: None,
             call_ref: None,
+            definition: None,
         }
     }
 

@@ -26,6 +26,7 @@ fn events(levels: usize) -> Vec<Event> {
     let execution_id = ExecutionId::from_bits(1);
     let call = ToolCall { service: "s".to_owned(), method: "m".to_owned(), arguments: deep() };
     let spec = |action| ContractSpec {
+        definition: None,
         execution_id,
         action,
         irreversible: true,

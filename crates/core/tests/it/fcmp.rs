@@ -8,8 +8,9 @@
 use std::collections::BTreeSet;
 
 use adjourn_core::{
-    Action, Command, ContractReport, Event, ExecutionMode, Frame, FrameType, InteractionView, Observation,
-    OutputStream, Profile, Question, RawRef, Record, RunSpec, RunView, Strict, Usage,
+    Action, AskAgain, Command, ContractReport, Event, ExecutionMode, Frame, FrameType, InteractionView,
+    Observation, OutputStream, Profile, Question, RawRef, Record, RunSpec, RunView, Strict, ToolDigest,
+    ToolDigests, Usage,
 };
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde::Serialize;
@@ -100,8 +101,28 @@ fn failed_run() -> Case {
     run
 }
 
+fn changed_tool() -> Case {
+    let mut run = Case::interactive();
+    let definition = |text: &str| ToolDigest::of(&json!({ "description": text }));
+    run.starts_with_handle();
+    let tools =
+        ToolDigests::from([("mail".to_owned(), [("send".to_owned(), definition("Sends it."))].into())]);
+    run.does(Command::ListTools { turn: run.run().turn(), tools });
+    let id = run.asks_to_send("ann");
+    run.suspends().acts(1, Action::Approve, json!(null)).starts();
+    run.does(Command::AskAgain(AskAgain {
+        turn: run.run().turn(),
+        id,
+        definition: definition("Sends it to everybody."),
+        question: Question::confirm("Send it, with the tool as it is now?"),
+    }));
+    run.suspends().acts(2, Action::Approve, json!(null)).starts().dispatches(id);
+    run.reports(id, ContractReport::Succeeded(json!({"sent": true}))).ends(DONE);
+    run
+}
+
 /// Every run of this file, with its name.
-fn all() -> [(&'static str, Case); 8] {
+fn all() -> [(&'static str, Case); 9] {
     [
         ("pause_run", pause_run()),
         ("approval_with_edit", approval_with_edit()),
@@ -111,6 +132,7 @@ fn all() -> [(&'static str, Case); 8] {
         ("restart_in_doubt", restart_in_doubt()),
         ("cancel", cancel()),
         ("failed_run", failed_run()),
+        ("changed_tool", changed_tool()),
     ]
 }
 
@@ -179,7 +201,7 @@ fn every_kind_of_event_is_in_one_of_the_journals() {
 }
 
 /// How many kinds there are: one more than the greatest number below.
-const KINDS: usize = 25;
+const KINDS: usize = 27;
 
 /// Numbers the kinds of events. A new one gets the next number here, and a run above that shows it.
 fn kind(event: &Event) -> usize {
@@ -208,7 +230,9 @@ fn kind(event: &Event) -> usize {
         Event::EndRequested(_) => 21,
         Event::ResultRecorded(_) => 22,
         Event::Observed(Observation::Step(_)) => 23,
-        Event::Observed(Observation::Sandbox(_)) => 24,
+        Event::ToolsListed(_) => 24,
+        Event::ToolChanged { .. } => 25,
+        Event::Observed(Observation::Sandbox(_)) => 26,
         // Only a journal that cannot be read has one; `set_aside` tests it.
         Event::SetAside(_) => KINDS,
     }

@@ -304,6 +304,7 @@ impl Step {
             timeout_seconds: (self.which > 3).then_some(SESSION_TIMEOUT_SEC / 4),
             edited_from: None,
             call_ref: None,
+            definition: None,
         };
         let approval = (self.how % 4 > 1).then(|| Question::confirm("May it?"));
         RequestContract { turn: run.turn(), spec, approval }

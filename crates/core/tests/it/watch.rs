@@ -77,6 +77,7 @@ impl Watch {
             match event {
                 Event::InteractionOpened { subject: Subject::Approval(call), .. } => {
                     self.needs_approval.insert(*call);
+                    self.approved.remove(call);
                 }
                 Event::InteractionAnswered { id, action: Some(Action::Approve), .. } => {
                     let subject = accepted.after.interaction(*id).expect("it was asked").subject;

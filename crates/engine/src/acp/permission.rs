@@ -2,7 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use adjourn_core::{Choice, IdempotencyKey, PermissionRequest, Question, named};
+use adjourn_core::{
+    Approval, Choice, IdempotencyKey, PermissionRequest, Question, TooLongToShow, named, visible_line,
+};
+use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     self, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SelectedPermissionOutcome, ToolCallContent,
@@ -10,7 +13,6 @@ use agent_client_protocol::v1::schema::{
 use serde_json::{Value, json};
 
 use super::AcpConfig;
-use crate::detail::shortened;
 use crate::exec::Permission;
 use crate::pattern::Pattern;
 
@@ -177,27 +179,47 @@ fn paths(request: &RequestPermissionRequest) -> Vec<&Path> {
 pub(super) fn digest(request: &RequestPermissionRequest) -> IdempotencyKey {
     let fields = &request.tool_call.fields;
     let arguments = match &fields.raw_input {
+        Some(Value::Null) | None => json!(fields.content),
         Some(input) => input.clone(),
-        None => json!(fields.content),
     };
     let arguments = json!({ "title": fields.title, "input": arguments, "paths": paths(request) });
     IdempotencyKey::of("permission", kind_of(request).name(), &arguments)
 }
 
-/// What a person is asked.
-pub(super) fn question(agent: &str, request: &RequestPermissionRequest) -> PermissionRequest {
+/// What a person is asked: all that the [digest](digest) covers, whole. A request that is too long for that is not asked.
+pub(super) fn question(
+    agent: &str,
+    request: &RequestPermissionRequest,
+) -> Result<PermissionRequest, TooLongToShow> {
     let fields = &request.tool_call.fields;
     let title = fields.title.as_deref().or(fields.name.as_deref()).unwrap_or("use a tool");
-    let mut prompt = format!("{agent} asks for your permission: {title}\n\nkind: {}", kind_of(request));
+    let mut content = format!("kind: {}", kind_of(request));
     for path in paths(request) {
-        prompt.push_str(&format!("\nfile: {}", path.display()));
+        content.push_str(&format!("\nfile: {}", visible_line(&path.to_string_lossy())));
     }
-    if let Some(input @ (Value::Object(_) | Value::Array(_) | Value::String(_))) = &fields.raw_input {
-        prompt.push_str(&format!("\narguments: {}", shortened(input)));
+    match (&fields.raw_input, &fields.content) {
+        (Some(Value::Null) | None, None) => {}
+        (Some(Value::Null) | None, Some(shown)) => {
+            content.push_str(&format!("\ncontent: {:#}", json!(shown)));
+        }
+        (Some(input), _) => content.push_str(&format!("\narguments: {input:#}")),
     }
+    let approval = Approval {
+        question: format!("{agent} asks for your permission: {}", visible_line(title)),
+        remarks: Vec::new(),
+        content: &content,
+    };
     let options = request.options.iter();
-    let options = options.map(|option| Choice::new(option.option_id.0.to_string(), &option.name)).collect();
-    PermissionRequest { digest: digest(request), question: Question::choose_one(prompt, options) }
+    let options = options
+        .map(|option| Choice::new(option.option_id.0.to_string(), visible_line(&option.name)))
+        .collect();
+    let question = Question::choose_one(approval.text()?, options);
+    Ok(PermissionRequest { digest: digest(request), question })
+}
+
+/// The answer to a request that a person cannot be shown: it is refused, and the agent is told why.
+pub(super) fn unshowable(problem: TooLongToShow) -> Error {
+    Error::invalid_params().data(format!("the permission is refused: {problem}"))
 }
 
 /// The answer that chooses this option; where the agent does not offer it, and where there is none, a no.
@@ -247,6 +269,7 @@ mod tests {
 
     use super::{
         PermissionAnswer, PermissionRule, ToolKind, allowed, answer_by_policy, chosen, denied, digest,
+        question, unshowable,
     };
     use crate::acp::AcpConfig;
     use crate::exec::Permission;
@@ -311,6 +334,36 @@ mod tests {
         assert_eq!(answer(schema::ToolKind::Edit, Some("docs/a")), PermissionAnswer::Ask);
         assert_eq!(answer(schema::ToolKind::Edit, Some("else")), PermissionAnswer::Allow);
         assert_eq!(answer(schema::ToolKind::Execute, None), PermissionAnswer::Allow);
+    }
+
+    #[test]
+    fn a_person_is_shown_all_of_it_and_nothing_that_cannot_be_seen() {
+        let tail = format!("{}; rm -rf ~", "x".repeat(10_000));
+        let mut asked = request(schema::ToolKind::Execute, Some("a\nfile: b"));
+        asked.tool_call.fields.title = Some("run\u{202e}it\narguments: none".to_owned());
+        asked.tool_call.fields.raw_input = Some(json!({ "command": tail, "credentials": "раypal" }));
+        let shown = question("agent", &asked).unwrap().question.prompt;
+        assert_eq!(
+            shown,
+            format!(
+                "agent asks for your permission: run\\u{{202e}}it\\u{{a}}arguments: none\n\
+                 Note: `раypal` mixes Latin and Cyrillic letters.\n\n\
+                 kind: execute\nfile: a\\u{{a}}file: b\n\
+                 arguments: {{\n  \"command\": \"{tail}\",\n  \"credentials\": \"раypal\"\n}}"
+            )
+        );
+        asked.tool_call.fields.raw_input = Some(json!("x".repeat(70_000)));
+        let refused = question("agent", &asked).unwrap_err();
+        assert!(unshowable(refused).to_string().contains("too long to be shown"), "{refused}");
+    }
+
+    #[test]
+    fn what_a_request_without_arguments_would_do_is_shown_as_well() {
+        let mut asked = request(schema::ToolKind::Edit, None);
+        asked.tool_call.fields.raw_input = None;
+        asked.tool_call.fields.content = Some(vec![schema::Diff::new("a", "new text").into()]);
+        let shown = question("agent", &asked).unwrap().question.prompt;
+        assert!(shown.contains("new text"), "{shown}");
     }
 
     #[test]

@@ -15,7 +15,9 @@ use super::AcpConfig;
 use super::failure::Trouble;
 use super::gateway;
 use super::live::{Asked, Live};
-use super::permission::{PermissionAnswer, allowed, answer_by_policy, chosen, denied, digest, question};
+use super::permission::{
+    PermissionAnswer, allowed, answer_by_policy, chosen, denied, digest, question, unshowable,
+};
 use super::wire::Update;
 use crate::gateway::Offered;
 use crate::turn::{Decision, Finished, Seen, Turn, show};
@@ -192,10 +194,17 @@ impl Clerk<'_> {
             None => match answer_by_policy(self.config, self.workspace, &asked.request) {
                 PermissionAnswer::Allow => allowed(&asked.request),
                 PermissionAnswer::Deny => denied(&asked.request),
-                PermissionAnswer::Ask => {
-                    self.new.push(question(&self.name, &asked.request));
-                    return Some(asked);
-                }
+                PermissionAnswer::Ask => match question(&self.name, &asked.request) {
+                    Ok(question) => {
+                        self.new.push(question);
+                        return Some(asked);
+                    }
+                    Err(too_long) => {
+                        // An agent that is gone will be missed elsewhere.
+                        let _ = asked.responder.respond_with_result(Err(unshowable(too_long)));
+                        return None;
+                    }
+                },
             },
         };
         answer(asked, response);

@@ -19,6 +19,9 @@ const TESTED: ABI = ABI::V7;
 /// The first kernel interface that can keep signals inside.
 const HAS_SCOPES: ABI = ABI::V6;
 
+/// Folders by which root changes the kernel and writes to disks.
+const KERNEL: [&str; 3] = ["/dev", "/proc", "/sys"];
+
 /// Device files that hold no data, and terminals that belong to nobody else.
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd"];
@@ -53,7 +56,8 @@ fn build(sandbox: &Sandbox) -> Result<RulesetCreated, RulesetError> {
         .set_compatibility(CompatLevel::BestEffort)
         .create()?;
     let root = [PathBuf::from("/")];
-    let protected = || everything_but::list(sandbox.hidden.iter().chain(&sandbox.read_only));
+    let kernel = KERNEL.map(PathBuf::from);
+    let protected = || everything_but::list(sandbox.hidden.iter().chain(&sandbox.read_only).chain(&kernel));
     let closed = || everything_but::list(&sandbox.hidden);
     rules = match sandbox.isolation {
         Isolation::Namespaces | Isolation::UserNamespaces => {
@@ -69,7 +73,7 @@ fn build(sandbox: &Sandbox) -> Result<RulesetCreated, RulesetError> {
     let writable = match (&sandbox.writes, sandbox.isolation) {
         (Writes::Only(paths), _) => paths.clone(),
         (Writes::Everywhere, Isolation::None) => protected(),
-        (Writes::Everywhere, Isolation::Namespaces | Isolation::UserNamespaces) => root.to_vec(),
+        (Writes::Everywhere, Isolation::Namespaces | Isolation::UserNamespaces) => everything_but::list(&kernel),
     };
     rules = allow(rules, &writable, everything)?;
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;

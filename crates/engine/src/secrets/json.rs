@@ -98,10 +98,21 @@ fn collect(value: &Value, under: Under, found: &mut Vec<Secret>) {
 }
 
 pub(super) fn masked(masker: &Masker, value: &Value) -> Value {
-    mask(masker, value, Under::Plain)
+    mask(masker, value, Under::Plain, Keys::Count)
 }
 
-fn mask(masker: &Masker, value: &Value, under: Under) -> Value {
+pub(super) fn known_masked(masker: &Masker, value: &Value) -> Value {
+    mask(masker, value, Under::Plain, Keys::DoNotCount)
+}
+
+/// Whether everything under a key that looks secret is masked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Count,
+    DoNotCount,
+}
+
+fn mask(masker: &Masker, value: &Value, under: Under, keys: Keys) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),
         Value::String(text) if under == Under::Secret && !text.is_empty() => MASK.into(),
@@ -111,11 +122,15 @@ fn mask(masker: &Masker, value: &Value, under: Under) -> Value {
             let text = number.to_string();
             if masker.text(&text) == text { value.clone() } else { MASK.into() }
         }
-        Value::Array(items) => items.iter().map(|item| mask(masker, item, under)).collect(),
+        Value::Array(items) => items.iter().map(|item| mask(masker, item, under, keys)).collect(),
         Value::Object(members) => {
-            let masked = members
-                .iter()
-                .map(|(key, value)| (masker.text(key).into_owned(), mask(masker, value, under.member(key))));
+            let masked = members.iter().map(|(key, value)| {
+                let under = match keys {
+                    Keys::Count => under.member(key),
+                    Keys::DoNotCount => Under::Plain,
+                };
+                (masker.text(key).into_owned(), mask(masker, value, under, keys))
+            });
             Value::Object(masked.collect::<Map<_, _>>())
         }
     }
@@ -192,6 +207,20 @@ mod tests {
         let masker = Masker::new([Secret::new("12345678")]).unwrap();
         let masked = masker.json(&json!({"a12345678": ["12345678", 12_345_678, 1]}));
         assert_eq!(masked, json!({"a⟦masked⟧": [MASK, MASK, 1]}));
+    }
+
+    #[test]
+    fn what_a_person_decides_on_is_masked_by_value_and_not_by_key() {
+        let secrets = [
+            ("GH_PAT".to_owned(), Secret::new("ghp_12345678")),
+            ("OTHER".to_owned(), Secret::new("elsewhere")),
+        ];
+        let masker = Masker::named(secrets).unwrap();
+        let value = json!({"credentials": {"delete": "everything"}, "token": 42, "with": "ghp_12345678"});
+        let expected = json!({"credentials": {"delete": "everything"}, "token": 42, "with": MASK});
+        assert_eq!(masker.known_in_json(&value), expected);
+        assert_eq!(masker.names_in(&value.to_string()).into_iter().collect::<Vec<_>>(), ["GH_PAT"]);
+        assert_eq!(masker.names_in("nothing of it").len(), 0);
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use adjourn_core::{FieldError, Schema, check_depth};
+use adjourn_core::{FieldError, Schema, ToolDigest, check_depth};
 use rmcp::model::PaginatedRequestParams;
 use rmcp::service::ServiceError;
 use rmcp::{Peer, RoleClient};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::error::ToolError;
@@ -32,6 +32,8 @@ pub struct Tool {
     pub input_schema: Value,
     /// What the server says about its calls.
     pub hints: Hints,
+    /// The digest of all that the server says of it: name, title, description, schemas and annotations, none of it cut.
+    pub digest: ToolDigest,
     /// None if the schema cannot be used. Then the server alone says what is wrong with arguments.
     schema: Option<Schema>,
 }
@@ -55,6 +57,14 @@ impl Tool {
     }
 
     fn of(tool: rmcp::model::Tool) -> Result<Self, String> {
+        let digest = ToolDigest::of(&json!({
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "inputSchema": tool.input_schema,
+            "outputSchema": tool.output_schema,
+            "annotations": tool.annotations,
+        }));
         let name = tool.name.into_owned();
         if name.is_empty() || name.len() > NAME_BYTES_MAX {
             let name = shortened(&name, NAME_BYTES_MAX);
@@ -75,6 +85,7 @@ impl Tool {
             description: shortened(tool.description.as_deref().unwrap_or_default(), DESCRIPTION_BYTES_MAX),
             schema: Schema::compile(&input_schema).ok(),
             input_schema,
+            digest,
             hints: Hints {
                 read_only: said.read_only_hint,
                 destructive: said.destructive_hint,
@@ -225,6 +236,37 @@ mod tests {
         let deep = (0..65).fold(json!(1), |inner, _| json!([inner]));
         let refused = tool.check(&json!({ "a": deep })).unwrap_err().to_string();
         assert!(refused.contains("66 levels deep, at most 64 are allowed"), "{refused}");
+    }
+
+    #[test]
+    fn every_part_of_a_definition_is_in_its_digest() {
+        let plain = json!({"name": "f", "description": "d", "inputSchema": {"type": "object"}});
+        let digest = |definition: Value| tool(definition).unwrap().digest;
+        assert_eq!(digest(plain.clone()), digest(plain.clone()));
+        let changes = [
+            ("name", json!("g")),
+            ("title", json!("F")),
+            ("description", json!("d, and tells nobody")),
+            ("description", json!(format!("{}!", "d".repeat(2 * DESCRIPTION_BYTES_MAX)))),
+            ("description", json!(format!("{}?", "d".repeat(2 * DESCRIPTION_BYTES_MAX)))),
+            ("inputSchema", json!({"type": "object", "properties": {"to": {}}})),
+            ("outputSchema", json!({"type": "object"})),
+            ("annotations", json!({"readOnlyHint": true})),
+        ];
+        let mut digests = vec![digest(plain.clone())];
+        for (key, value) in changes {
+            let mut changed = plain.clone();
+            changed[key] = value;
+            digests.push(digest(changed));
+        }
+        let all = digests.len();
+        digests.sort();
+        digests.dedup();
+        assert_eq!(
+            digests.len(),
+            all,
+            "each change is seen, also behind what is shown of a long description"
+        );
     }
 
     #[test]

@@ -34,6 +34,16 @@ pub enum ToolError {
         /// What would have been right.
         known: Vec<String>,
     },
+    /// The tool is not what it was when the call was asked for.
+    #[error(
+        "the tool `{tool}` of `{server}` changed since the call was asked for, and so the call was not made"
+    )]
+    Changed {
+        /// The server.
+        server: String,
+        /// The tool.
+        tool: String,
+    },
     /// The tool does not take these arguments. A model can be told why.
     #[error("`{tool}` does not take these arguments: {}", all(errors))]
     Arguments {
@@ -61,6 +71,7 @@ impl ToolError {
         match self {
             Self::UnknownServer { .. } | Self::Unavailable { .. } => Some(ErrorCode::ToolServerUnavailable),
             Self::UnknownTool { .. }
+            | Self::Changed { .. }
             | Self::Arguments { .. }
             | Self::ArgumentsTooLong { .. }
             | Self::Stopped => None,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use adjourn_core::ToolCall;
+use adjourn_core::{ToolCall, ToolDigest};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -69,12 +69,13 @@ impl Server {
     pub(super) async fn call(
         &self,
         call: &ToolCall,
+        definition: Option<&ToolDigest>,
         unfinished: Option<Unfinished>,
         stop: &CancellationToken,
     ) -> Result<Called, ToolError> {
         let prepared = self.unless_stopped(stop, async {
             let connection = self.connection().await?;
-            let ready = self.check(&connection, call, unfinished).await?;
+            let ready = self.check(&connection, call, definition, unfinished).await?;
             let turn = connection.begin(ready.unfinished.as_ref()).await;
             Ok((connection, ready, turn))
         });
@@ -89,11 +90,12 @@ impl Server {
         }
     }
 
-    /// Holds a call against the tool's own schema.
+    /// Holds a call against the tool's own schema, and the tool against the definition that it was asked for with.
     async fn check(
         &self,
         connection: &Connection,
         call: &ToolCall,
+        definition: Option<&ToolDigest>,
         unfinished: Option<Unfinished>,
     ) -> Result<Ready, ToolError> {
         let tools = connection.tools().await.map_err(|problem| self.unavailable(problem))?;
@@ -102,6 +104,9 @@ impl Server {
             tool: call.method.clone(),
             known: tools.keys().cloned().collect(),
         })?;
+        if definition.is_some_and(|definition| *definition != tool.digest) {
+            return Err(ToolError::Changed { server: self.name.clone(), tool: tool.name.clone() });
+        }
         tool.check(&call.arguments)?;
         Ok(Ready {
             tool: tool.name.clone(),

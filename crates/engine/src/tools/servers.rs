@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use adjourn_core::ToolCall;
+use adjourn_core::{ToolCall, ToolDigest};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -53,15 +53,17 @@ impl ToolServers {
 
     /// Makes a call, or goes on with one that was `unfinished` and whose questions are all answered.
     ///
-    /// Arguments are held against the tool's schema first. If `stop` is cancelled before the server was given the call, that
+    /// Arguments are held against the tool's schema first, and the tool's definition against `definition` where that is known:
+    /// what was allowed for another tool is an [error](ToolError::Changed), and not made. If `stop` is cancelled before the server was given the call, that
     /// is an error; afterwards the call is [lost](Called::Lost).
     pub async fn call(
         &self,
         call: &ToolCall,
+        definition: Option<&ToolDigest>,
         unfinished: Option<Unfinished>,
         stop: &CancellationToken,
     ) -> Result<Called, ToolError> {
-        self.server(&call.service)?.call(call, unfinished, stop).await
+        self.server(&call.service)?.call(call, definition, unfinished, stop).await
     }
 
     /// Ends all servers, and returns when nothing of them is left. Calls that are being made are lost, and no more can be.

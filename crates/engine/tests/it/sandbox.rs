@@ -212,7 +212,9 @@ async fn a_program_that_may_write_everywhere_reaches_nothing_of_adjourn() {
         assert!(worked.iter().any(|worked| worked == what), "{what}: {worked:?}");
     }
     for what in
-        ["read the database", "write the configuration", "replace the configuration", "connect to the socket"]
+        ["read the database", "write the configuration", "replace the configuration", "connect to the socket",
+        "write a setting of the kernel",
+        "make a device file"]
     {
         assert!(!worked.iter().any(|worked| worked == what), "{what}: {worked:?}");
     }

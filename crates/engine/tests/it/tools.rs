@@ -133,9 +133,9 @@ async fn a_server_that_was_not_declared_is_told_from_one_that_does_not_work() {
     let stop = CancellationToken::new();
     let missing = ServerOptions::command(["no-such-program"], "/");
     let servers = ToolServers::new(supervisor(), [("missing".to_owned(), missing)]);
-    let unknown = servers.call(&call("mali", "send", json!({})), None, &stop).await.unwrap_err();
+    let unknown = servers.call(&call("mali", "send", json!({})), None, None, &stop).await.unwrap_err();
     assert_eq!(unknown.to_string(), "there is no tool server `mali`: adjourn.toml declares missing");
-    let error = servers.call(&call("missing", "send", json!({})), None, &stop).await.unwrap_err();
+    let error = servers.call(&call("missing", "send", json!({})), None, None, &stop).await.unwrap_err();
     let expected =
         "the tool server `missing` cannot be used: `no-such-program` is not installed, or not in PATH";
     assert_eq!(error.to_string(), expected);

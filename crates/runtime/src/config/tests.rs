@@ -412,7 +412,7 @@ fn secrets_are_known_but_never_shown() {
     let variables =
         [("ANTHROPIC_API_KEY", "sk-1"), ("LANG", "C"), ("HOOK_SECRET", "hs"), ("LOCAL_KEY", "lk")];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let secrets = config.secrets(&variables);
+    let secrets: Vec<_> = config.secrets(&variables).into_iter().map(|(_, secret)| secret).collect();
     assert_eq!(secrets, ["s3cret-value", "sk-1", "lk", "hs"].map(Secret::new));
 }
 

@@ -3,16 +3,47 @@
 use std::sync::Arc;
 
 use adjourn_core::{
-    Command, ContractAction, ContractReport, ExecutionId, ExecutionMode, IdempotencyKey, Paused, Question,
-    Run, ToolCall, reply,
+    AskAgain, Command, ContractAction, ContractReport, ExecutionId, ExecutionMode, IdempotencyKey, Paused,
+    Question, Run, ToolCall, ToolDigest, reply,
 };
 use adjourn_engine::tools::{Called, Unfinished};
 use adjourn_engine::{Stale, Told};
 use serde_json::Value;
 
+use super::approval::{Irreversible, Standing};
+use super::offers::Offered;
 use super::turn::{Inner, told};
 
 impl Inner {
+    /// Makes a call that was recorded before this turn, unless its tool changed since: then a person is asked, whatever they
+    /// said before.
+    pub(super) async fn execute_recorded(&self, id: ExecutionId) -> Told {
+        let Some(again) = self.asks_again(id).await else { return self.execute(id).await };
+        match self.tell(Command::AskAgain(again)).await {
+            Ok(asked) => told(&asked.run, asked_for(&asked.run, id)),
+            Err(_) => Told::Stale(Stale),
+        }
+    }
+
+    /// The question about a call whose tool changed since it was recorded or allowed; none where the call can be made, or where
+    /// making it will say what is wrong.
+    async fn asks_again(&self, id: ExecutionId) -> Option<AskAgain> {
+        let contract = self.run.contract(id).filter(|contract| contract.paused.is_none())?;
+        // None in a journal from before definitions were recorded: what was allowed then is made.
+        let allowed = contract.definition.as_ref()?;
+        let ContractAction::ToolCall(shown) = &contract.spec.action else { return None };
+        let offered = self.offered().await.ok()?;
+        let is_meant = |one: &&Offered| one.service == shown.service && one.tool.name == shown.method;
+        let tool = &offered.iter().find(is_meant)?.tool;
+        if tool.digest == *allowed {
+            return None;
+        }
+        let call = self.whole(id, shown, contract.spec.idempotency_key).ok()?;
+        let irreversible = Irreversible::of(contract.spec.irreversible);
+        let question = self.approval(&call, shown, irreversible, Standing::ChangedSinceAsked).ok()?;
+        Some(AskAgain { turn: self.run.turn(), id, definition: tool.digest.clone(), question })
+    }
+
     /// Makes a call: announced in the journal before, and ended there after. Nothing here makes one twice; what a crash in
     /// between leaves is for the restart to settle.
     pub(super) async fn execute(&self, id: ExecutionId) -> Told {
@@ -41,7 +72,7 @@ impl Inner {
             Ok(unfinished) => unfinished,
             Err(problem) => return ContractReport::Failed(problem),
         };
-        self.reported(&call, unfinished).await
+        self.reported(&call, contract.definition.as_ref(), unfinished).await
     }
 
     /// The call with its arguments as they were asked for: the journal has them masked.
@@ -61,25 +92,34 @@ impl Inner {
     }
 
     /// Calls until the tool is done, or a person has to say something.
-    async fn reported(&self, call: &ToolCall, mut unfinished: Option<Unfinished>) -> ContractReport {
+    async fn reported(
+        &self,
+        call: &ToolCall,
+        definition: Option<&ToolDigest>,
+        mut unfinished: Option<Unfinished>,
+    ) -> ContractReport {
         loop {
             // Several questions at once are asked one after the other, and the call is made when all are answered.
             let open = unfinished.as_ref().and_then(Unfinished::question);
             let (question, asking) = match (open, unfinished) {
                 (Some(question), Some(asking)) => (question, asking),
-                (_, answered) => match self.contracts.servers.call(call, answered, &self.stop).await {
-                    Ok(Called::Completed(result)) => {
-                        return ContractReport::Succeeded(self.masker.json(&result));
+                (_, answered) => {
+                    match self.contracts.servers.call(call, definition, answered, &self.stop).await {
+                        Ok(Called::Completed(result)) => {
+                            return ContractReport::Succeeded(self.masker.json(&result));
+                        }
+                        Ok(Called::Failed(problem)) => return ContractReport::Failed(self.masked(&problem)),
+                        Ok(Called::Lost(lost)) => {
+                            return ContractReport::Lost(self.masked(&lost.to_string()));
+                        }
+                        // It was not made, and that is known.
+                        Err(error) => return ContractReport::Failed(self.masked(&error.to_string())),
+                        Ok(Called::NeedsInput(asking)) => match asking.question() {
+                            Some(question) => (question, asking),
+                            None => return ContractReport::Failed("the tool asks nothing".to_owned()),
+                        },
                     }
-                    Ok(Called::Failed(problem)) => return ContractReport::Failed(self.masked(&problem)),
-                    Ok(Called::Lost(lost)) => return ContractReport::Lost(self.masked(&lost.to_string())),
-                    // It was not made, and that is known.
-                    Err(error) => return ContractReport::Failed(self.masked(&error.to_string())),
-                    Ok(Called::NeedsInput(asking)) => match asking.question() {
-                        Some(question) => (question, asking),
-                        None => return ContractReport::Failed("the tool asks nothing".to_owned()),
-                    },
-                },
+                }
             };
             match self.run.spec().execution_mode {
                 ExecutionMode::Interactive => return asked(question, &asking),

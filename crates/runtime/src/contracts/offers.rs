@@ -1,6 +1,6 @@
 //! Which tools a run may call, and under which names.
 
-use adjourn_core::{ErrorCode, RunError};
+use adjourn_core::{ErrorCode, RunError, ToolDigests};
 use adjourn_engine::model::ToolOffer;
 use adjourn_engine::tools::{Tool, ToolError};
 use adjourn_engine::{ASK_USER, Pattern};
@@ -72,6 +72,15 @@ pub(super) async fn all(
         }
     }
     Ok(offered)
+}
+
+/// The digests of the definitions of all that may be called.
+pub(super) fn digests(offered: &[Offered]) -> ToolDigests {
+    let mut digests = ToolDigests::new();
+    for Offered { service, tool } in offered {
+        digests.entry(service.clone()).or_default().insert(tool.name.clone(), tool.digest.clone());
+    }
+    digests
 }
 
 /// The offers as an agent gets them. Two tools that would have one name cannot be told apart, so that is an error.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use adjourn_core::{
     Command, Consequence, Contract, ContractAction, ContractSpec, ContractStatus, ErrorCode, ExecutionId,
     ExecutionMode, Holder, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract, Run,
-    RunError, ToolCall,
+    RunError, TooLongToShow, ToolCall, ToolDigests,
 };
 use adjourn_engine::model::ToolOffer;
 use adjourn_engine::secrets::{MASK, Masker};
@@ -13,10 +13,11 @@ use adjourn_engine::{ASK_USER, Call, History, Stale, Told, Toolbox};
 use adjourn_store::decider::load;
 use futures::future::BoxFuture;
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::approval::{self, Irreversible};
+use super::approval::{self, About, Irreversible, Standing};
 use super::offers::{self, Offered, Wanted};
 use super::{Contracts, ask_user, history};
 use crate::driver::Teller;
@@ -52,6 +53,8 @@ pub(super) struct Inner {
     /// Calls that are being made. They go on to their end, whoever waits for them.
     calls: TaskTracker,
     pub(super) stop: CancellationToken,
+    /// The tools as they were when they were first listed for the run.
+    first_listed: OnceCell<ToolDigests>,
 }
 
 impl TurnTools {
@@ -60,7 +63,18 @@ impl TurnTools {
         let Toolset { contracts, declared, masker, workspaces } = toolset;
         let wanted = declared.iter().map(|declared| Wanted::read(declared)).collect();
         let calls = TaskTracker::new();
-        Self(Arc::new(Inner { contracts, wanted, masker, workspaces, run, teller, calls, stop }))
+        let first_listed = OnceCell::new();
+        Self(Arc::new(Inner {
+            contracts,
+            wanted,
+            masker,
+            workspaces,
+            run,
+            teller,
+            calls,
+            stop,
+            first_listed,
+        }))
     }
 
     /// Waits until no call is being made any more.
@@ -74,7 +88,7 @@ impl TurnTools {
     pub(crate) async fn make_cleared(&self) {
         for contract in self.0.run.contracts().filter(|contract| contract.is_cleared()) {
             let (inner, id) = (self.0.clone(), contract.spec.execution_id);
-            self.0.calls.spawn(async move { inner.execute(id).await });
+            self.0.calls.spawn(async move { inner.execute_recorded(id).await });
         }
         self.at_rest().await;
     }
@@ -120,9 +134,36 @@ impl Toolbox for TurnTools {
 }
 
 impl Inner {
-    async fn offered(&self) -> Result<Vec<Offered>, RunError> {
+    /// The tools that may be called, as they are now. The first time they are listed for the run, they are written down.
+    pub(super) async fn offered(&self) -> Result<Vec<Offered>, RunError> {
         let all = offers::all(&self.contracts, &self.wanted, &self.stop).await;
-        all.map_err(|error| offers::failure(&error))
+        let offered = all.map_err(|error| offers::failure(&error))?;
+        if !self.wanted.is_empty() {
+            self.first_listed(&offered).await.map_err(|stale| internal(stale.to_string()))?;
+        }
+        Ok(offered)
+    }
+
+    async fn first_listed(&self, offered: &[Offered]) -> Result<&ToolDigests, Stale> {
+        let list = || async {
+            if let Some(listed) = self.run.listed_tools() {
+                return Ok(listed.clone());
+            }
+            let (turn, tools) = (self.run.turn(), offers::digests(offered));
+            let listed = self.tell(Command::ListTools { turn, tools }).await.map_err(|_| Stale)?;
+            Ok(listed.run.listed_tools().cloned().unwrap_or_default())
+        };
+        self.first_listed.get_or_try_init(list).await
+    }
+
+    /// How a tool stands to what it was when the tools of the run were first listed.
+    fn standing(&self, offered: &Offered) -> Standing {
+        let listed = self.first_listed.get().and_then(|listed| listed.get(&offered.service));
+        match listed.and_then(|tools| tools.get(&offered.tool.name)) {
+            None => Standing::New,
+            Some(digest) if *digest == offered.tool.digest => Standing::Known,
+            Some(_) => Standing::Changed,
+        }
     }
 
     pub(super) async fn tell(&self, command: Command) -> Answer {
@@ -142,9 +183,10 @@ impl Inner {
             Ok(offered) => offered,
             Err(error) => return Told::Refused(error.message),
         };
-        let Some(Offered { service, tool }) = offered.iter().find(|offered| offered.name() == name) else {
+        let Some(found) = offered.iter().find(|offered| offered.name() == name) else {
             return Told::Refused(offers::unknown(&name, &offered));
         };
+        let Offered { service, tool } = found;
         if arguments.to_string().contains(MASK) {
             // After a restart an agent may know its own secrets only by their mask.
             return Told::Refused(format!("the arguments have {MASK} in them: write the value itself"));
@@ -157,15 +199,23 @@ impl Inner {
             Err(error) => return Told::Refused(error.to_string()),
         };
         let call = ToolCall { service: service.clone(), method: tool.name.clone(), arguments };
-        let shown = ToolCall { arguments: self.masker.json(&call.arguments), ..call.clone() };
-        let irreversible = if treatment.irreversible { Irreversible::Yes } else { Irreversible::No };
-        let approval = treatment.needs_approval.then(|| approval::question(&shown, irreversible));
+        let shown = ToolCall { arguments: self.masker.known_in_json(&call.arguments), ..call.clone() };
+        let standing = self.standing(found);
+        let approval = if treatment.needs_approval || standing != Standing::Known {
+            match self.approval(&call, &shown, Irreversible::of(treatment.irreversible), standing) {
+                Ok(question) => Some(question),
+                Err(error) => return Told::Refused(format!("the call is not made: {error}")),
+            }
+        } else {
+            None
+        };
         let declared = self.contracts.declared.get(service);
         let spec = ContractSpec {
             irreversible: treatment.irreversible,
             idempotency_key: IdempotencyKey::of(service, &tool.name, &call.arguments),
             scope: self.run.scope(declared.map_or(KeyScope::Run, |declared| declared.scope)),
             timeout_seconds: declared.map(|declared| declared.timeout_sec),
+            definition: Some(tool.digest.clone()),
             ..spec(ContractAction::ToolCall(shown.clone()), call_ref)
         };
         let id = spec.execution_id;
@@ -181,6 +231,22 @@ impl Inner {
             },
             Err(told) => told,
         }
+    }
+
+    /// The question whether a call may be made, of which the journal has `shown`.
+    pub(super) fn approval(
+        &self,
+        call: &ToolCall,
+        shown: &ToolCall,
+        irreversible: Irreversible,
+        standing: Standing,
+    ) -> Result<Question, TooLongToShow> {
+        let secrets = if call == shown {
+            Vec::new()
+        } else {
+            self.masker.names_in(&call.arguments.to_string()).into_iter().collect()
+        };
+        approval::question(shown, &About { irreversible, standing, secrets })
     }
 
     async fn ask_user(&self, arguments: &Value, call_ref: Option<String>) -> Told {
@@ -241,7 +307,7 @@ impl Inner {
     async fn go_on(&self, contract: &Contract) -> Told {
         let id = contract.spec.execution_id;
         match contract.status {
-            ContractStatus::Pending => self.execute(id).await,
+            ContractStatus::Pending => self.execute_recorded(id).await,
             ContractStatus::Running
             | ContractStatus::Waiting
             | ContractStatus::Completed
@@ -263,6 +329,7 @@ fn spec(action: ContractAction, call_ref: Option<String>) -> ContractSpec {
         timeout_seconds: None,
         edited_from: None,
         call_ref,
+        definition: None,
     }
 }
 

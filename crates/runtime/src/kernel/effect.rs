@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use adjourn_core::{RoundtableId, Run, RunId};
+use adjourn_core::{ExecutionId, RoundtableId, Run, RunId};
 
 /// Something to be done. The fact that announces it is durable.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub enum Effect {
     },
     /// Find out what a restart left of a run's surroundings, end what is left of its process, and say so.
     Survey(Arc<Run>),
+    /// Remove what was kept for making a call: it is over, and it is known how it ended.
+    ForgetCall(RunId, ExecutionId),
     /// Look at a roundtable: one of its runs got on.
     SeeTo(RoundtableId),
 }

@@ -26,7 +26,7 @@ fn skill(runner: &Value, schemas: &[(&str, Value)]) -> (TempDir, Skill) {
 
 fn workspace() -> Workspace {
     let (work, uploads) = (PathBuf::from("/data/work"), PathBuf::from("/data/work/uploads"));
-    Workspace { work, skill: None, uploads, logs: "/data/logs".into() }
+    Workspace { work, skill: None, skill_copy: None, uploads, logs: "/data/logs".into() }
 }
 
 fn check_on(

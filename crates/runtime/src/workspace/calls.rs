@@ -1,10 +1,11 @@
 //! Arguments of calls that must not be written down in the journal, where only the owner of the data directory can read
-//! them.
+//! them. They are there as long as the call may still be made, or a person has to say what became of it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use adjourn_core::{ExecutionId, RunId};
 use serde_json::Value;
@@ -43,7 +44,45 @@ impl Workspaces {
         serde_json::from_slice(&bytes).map_err(|error| failed()(error.into()))
     }
 
+    /// Removes the arguments of a call that is over. Most calls have none here.
+    pub(crate) fn forget_call(&self, run_id: RunId, id: ExecutionId) {
+        // Whether it was there does not matter, and what cannot be removed now the next start finds.
+        let _ = fs::remove_file(self.call_file(run_id, id));
+    }
+
+    /// Removes the arguments of all calls that are over: a crash may have come between the end of a call and this.
+    pub(crate) fn sweep_calls(
+        &self,
+        is_over: impl Fn(RunId, ExecutionId) -> bool,
+    ) -> Result<(), WorkspaceError> {
+        let failed = || doing("looking for arguments of calls that have ended");
+        for run_id in ids::<RunId>(&self.runs, "").map_err(failed())? {
+            let folder = self.runs.join(run_id.to_string()).join(CALLS);
+            for id in ids::<ExecutionId>(&folder, ".json").map_err(failed())? {
+                if is_over(run_id, id) {
+                    self.forget_call(run_id, id);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn call_file(&self, run_id: RunId, id: ExecutionId) -> PathBuf {
         self.runs.join(run_id.to_string()).join(CALLS).join(format!("{id}.json"))
     }
+}
+
+/// The ids that the entries of a folder are called by, with this ending; none where there is no folder.
+fn ids<T: FromStr>(folder: &Path, ending: &str) -> io::Result<Vec<T>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        entries => entries?,
+    };
+    let mut ids = Vec::new();
+    for entry in entries {
+        ids.extend(entry?.file_name().to_str().and_then(|name| name.strip_suffix(ending)?.parse().ok()));
+    }
+    Ok(ids)
 }

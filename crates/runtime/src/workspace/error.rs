@@ -18,6 +18,18 @@ pub enum WorkspaceError {
     /// There is none.
     #[error("{0} has no workspace any more")]
     Missing(RunId),
+    /// The kept version of a skill is not what its name says.
+    #[error(
+        "the kept version of the skill `{skill}` in {} does not match its digest: somebody changed it. Remove that folder \
+         and start the run again",
+        folder.display()
+    )]
+    VersionDamaged {
+        /// The skill.
+        skill: String,
+        /// Where the version is kept.
+        folder: PathBuf,
+    },
     /// A path does not name a file in the workspace.
     #[error("`{path}` {problem}")]
     BadPath {

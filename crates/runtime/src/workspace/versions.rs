@@ -1,14 +1,16 @@
-//! Versions of skills: what runs that only read their skill have instead of a copy each.
+//! Versions of skills: what every run reads its skill from.
 //!
 //! A version is called by what is in it, so the same skill is kept once however often it is run, and one that was changed
-//! becomes another. Nobody writes into a version, and no agent is told where it is.
+//! becomes another. Nobody writes into a version, and no agent is told where it is: an agent gets a copy to work with, and
+//! nothing is read back from that copy. Whether a version still is what its name says is checked when it is first read
+//! after a start.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use adjourn_core::RunId;
 use sha2::{Digest, Sha256};
@@ -34,7 +36,8 @@ impl Workspaces {
                 digest(&temporary.join(&skill.name)).map_err(doing("reading the copy of the skill"))
             })
             .and_then(|version| {
-                self.name_version(&temporary, &version).map_err(doing("naming the copy of the skill"))?;
+                self.name_version(&temporary, &skill.name, &version)
+                    .map_err(doing("naming the copy of the skill"))?;
                 Ok(version)
             });
         if kept.is_err() {
@@ -44,11 +47,38 @@ impl Workspaces {
         kept
     }
 
-    fn name_version(&self, temporary: &Path, version: &str) -> io::Result<()> {
-        match fs::rename(temporary, self.versions.join(version)) {
-            // The same was kept before.
+    /// Gives a new copy the name of its version. The same may have been kept before; a copy that is not what its name says
+    /// any more is replaced, so that somebody who changed it does not keep the skill from being run.
+    fn name_version(&self, temporary: &Path, skill: &str, version: &str) -> io::Result<()> {
+        let kept = self.versions.join(version);
+        if kept.is_dir() {
+            if digest(&kept.join(skill)).is_ok_and(|found| found == version) {
+                return fs::remove_dir_all(temporary);
+            }
+            let gone = self.versions.join(format!("{GONE}{}", uuid::Uuid::now_v7()));
+            fs::rename(&kept, &gone)?;
+            fs::remove_dir_all(gone)?;
+        }
+        sync(&temporary.join(skill))?;
+        File::open(temporary)?.sync_all()?;
+        match fs::rename(temporary, &kept) {
+            // Somebody else kept the same a moment ago.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => fs::remove_dir_all(temporary),
-            named => named,
+            named => named.and_then(|()| File::open(&self.versions)?.sync_all()),
+        }
+    }
+
+    /// The folder of a version of a skill.
+    pub(crate) fn version_folder(&self, skill: &str, version: &str) -> PathBuf {
+        self.versions.join(version).join(skill)
+    }
+
+    /// Checks that a version is what its name says.
+    pub(crate) fn verify_version(&self, skill: &str, version: &str) -> Result<(), WorkspaceError> {
+        let folder = self.version_folder(skill, version);
+        match digest(&folder) {
+            Ok(found) if found == version => Ok(()),
+            Ok(_) | Err(_) => Err(WorkspaceError::VersionDamaged { skill: skill.to_owned(), folder }),
         }
     }
 
@@ -59,12 +89,20 @@ impl Workspaces {
         skill: &str,
         version: &str,
     ) -> Result<Workspace, WorkspaceError> {
-        let kept = self.versions.join(version).join(skill);
-        if !kept.is_dir() {
-            return Err(WorkspaceError::Missing(run_id));
-        }
+        let kept = self.kept_version(run_id, skill, version)?;
         let own = self.runs.join(run_id.to_string());
-        Ok(Workspace { skill: Some(kept), ..Self::at(&own, own.join(WORK), None) })
+        Ok(Workspace { skill: Some(kept), ..Self::at(&own, own.join(WORK), Some(skill)) })
+    }
+
+    /// The folder of the version of its skill that a run reads, if it is still there.
+    pub(super) fn kept_version(
+        &self,
+        run_id: RunId,
+        skill: &str,
+        version: &str,
+    ) -> Result<PathBuf, WorkspaceError> {
+        let kept = self.version_folder(skill, version);
+        if kept.is_dir() { Ok(kept) } else { Err(WorkspaceError::Missing(run_id)) }
     }
 
     /// Removes the versions that no run reads any more, where `read` says which ones the runs of a skill do. Call it while no
@@ -116,6 +154,18 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
+}
+
+/// Makes a copy durable, files and folders: the journal will refer to it.
+fn sync(dir: &Path) -> io::Result<()> {
+    let entries = folder::survey(dir).map_err(|_| io::Error::other("the copy is not what was copied"))?;
+    for Entry { path, kind, .. } in &entries {
+        match kind {
+            EntryKind::Folder | EntryKind::File { .. } => File::open(dir.join(path))?.sync_all()?,
+            EntryKind::Link(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Tells what is in a folder from what is in another.

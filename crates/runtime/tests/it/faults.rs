@@ -89,7 +89,9 @@ impl Bench {
         let effects = self.kernel.take_effects();
         let asked = effects.into_iter().filter_map(|effect| match effect {
             Effect::Survey(run) => Some(run.id()),
-            Effect::StartTurn(_) | Effect::StopTurn { .. } | Effect::SeeTo(_) => None,
+            Effect::StartTurn(_) | Effect::StopTurn { .. } | Effect::ForgetCall(..) | Effect::SeeTo(_) => {
+                None
+            }
         });
         asked.map(|id| self.kernel.surveyed(id, Survey::INTACT)).count()
     }

@@ -54,7 +54,7 @@ impl Place {
 
     fn has_folder(&self, run: &Run) -> bool {
         let has_folder = self.data().join("runs").join(run.id().to_string()).exists();
-        assert_eq!(has_folder, run.spec().skill_version.is_none());
+        assert_eq!(has_folder, !run.spec().is_without_folder());
         has_folder
     }
 
@@ -148,5 +148,24 @@ async fn a_run_whose_version_is_gone_ends_with_a_code() {
     }
     let run = stage.service.run(run_id).unwrap();
     assert_eq!(run.error().map(|error| error.code), Some(ErrorCode::SessionResumeFailed));
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_version_that_was_changed_on_the_disk_is_kept_anew_by_the_next_run_of_the_skill() {
+    let place = Place::new();
+    let stage = place.open();
+    let first = stage.create(place.request()).await;
+    let version = stage.settled(first).await.spec().skill_version.clone();
+    stage.close().await;
+
+    let kept = place.data().join("skills").join(version.as_deref().unwrap()).join("asks/SKILL.md");
+    fs::write(&kept, "changed").unwrap();
+    let stage = place.open();
+    let second = stage.create(place.request()).await;
+    let run = stage.settled(second).await;
+    assert_eq!((run.status(), &run.spec().skill_version), (RunStatus::WaitingUser, &version));
+    assert!(fs::read_to_string(&kept).unwrap().contains("Ask."));
+    assert_eq!(place.versions(), 1);
     stage.close().await;
 }

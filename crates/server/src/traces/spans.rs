@@ -160,6 +160,8 @@ impl Trace {
             | Event::InteractionWithdrawn { .. }
             | Event::ContractSettled { .. }
             | Event::SetAside(_)
+            | Event::ToolsListed(_)
+            | Event::ToolChanged { .. }
             | Event::ProcessLost
             | Event::EndRequested(_)
             | Event::ResultRecorded(_) => {}

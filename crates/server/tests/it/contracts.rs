@@ -36,6 +36,7 @@ impl<'a> Hand<'a> {
             timeout_seconds: None,
             edited_from: None,
             call_ref: None,
+            definition: None,
         };
         let turn = run.turn();
         self.does(Command::RequestContract(RequestContract { turn, spec, approval })).await;

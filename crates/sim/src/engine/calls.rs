@@ -63,6 +63,7 @@ impl Simulation {
             timeout_seconds: None,
             edited_from: None,
             call_ref: None,
+            definition: None,
         };
         let approval = approval.then(|| Question::confirm("May it?"));
         Command::RequestContract(RequestContract { turn, spec, approval })
@@ -82,6 +83,7 @@ impl Simulation {
             timeout_seconds,
             edited_from: None,
             call_ref: None,
+            definition: None,
         };
         Command::RequestContract(RequestContract { turn, spec, approval: None })
     }

@@ -79,6 +79,7 @@ impl Simulation {
             Effect::StartTurn(run) => format!("  start turn {} of {}", run.turn(), run.id()),
             Effect::StopTurn { run_id, turn, cause } => format!("  stop turn {turn} of {run_id}: {cause:?}"),
             Effect::Survey(run) => format!("  survey {} ({})", run.id(), run.status()),
+            Effect::ForgetCall(run_id, id) => format!("  forget {id} of {run_id}"),
             Effect::SeeTo(roundtable) => format!("  see to {roundtable}"),
         });
         match effect {
@@ -105,7 +106,7 @@ impl Simulation {
                 Ok(())
             }
             // There are no roundtables here.
-            Effect::SeeTo(_) => Ok(()),
+            Effect::ForgetCall(..) | Effect::SeeTo(_) => Ok(()),
         }
     }
 

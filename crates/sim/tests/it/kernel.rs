@@ -116,6 +116,7 @@ impl Desk {
             Effect::StopTurn { run_id, cause: StopCause::Ending, .. } => format!("end {}", run_id.bits()),
             Effect::StopTurn { run_id, cause: StopCause::TimedOut, .. } => format!("stop {}", run_id.bits()),
             Effect::Survey(run) => format!("survey {}", run.id().bits()),
+            Effect::ForgetCall(_, id) => format!("forget {}", id.bits()),
             Effect::SeeTo(roundtable) => format!("see to {}", roundtable.bits()),
         };
         self.kernel.take_effects().into_iter().map(told).collect()

@@ -232,12 +232,13 @@ impl Turn {
         }
         let mut was_cancelled = false;
         for (title, request) in waiting {
-            let told = match request.block_task().await?.outcome {
-                RequestPermissionOutcome::Selected(selected) => selected.option_id.0.to_string(),
-                _ => {
+            let told = match request.block_task().await.map(|response| response.outcome) {
+                Ok(RequestPermissionOutcome::Selected(selected)) => selected.option_id.0.to_string(),
+                Ok(_) => {
                     was_cancelled = true;
                     "cancelled".to_owned()
                 }
+                Err(error) => refused(&error),
             };
             self.think(format!("{title}: {told}"))?;
         }

@@ -1,6 +1,7 @@
 //! The server's side of the protocol.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
@@ -27,13 +28,19 @@ const PAGE: usize = 4;
 pub(super) struct Shared {
     folder: PathBuf,
     pub(super) age: Age,
+    /// Tools that are described differently, or are there besides the usual ones: what each says of itself.
+    pub(super) descriptions: BTreeMap<String, String>,
     pub(super) has_grown: AtomicBool,
     pub(super) grown: Notify,
 }
 
 impl Shared {
     pub(super) fn new(folder: PathBuf, age: Age) -> Self {
-        Self { folder, age, has_grown: AtomicBool::new(false), grown: Notify::new() }
+        let descriptions = match std::fs::read(folder.join(super::DESCRIPTIONS)) {
+            Ok(bytes) => serde_json::from_slice(&bytes).expect("descriptions are an object of texts"),
+            Err(_) => BTreeMap::new(),
+        };
+        Self { folder, age, descriptions, has_grown: AtomicBool::new(false), grown: Notify::new() }
     }
 
     /// Writes a line, and says how many there are.
@@ -78,7 +85,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let all = tools::list(self.0.has_grown.load(Ordering::SeqCst));
+        let all = tools::list(self.0.has_grown.load(Ordering::SeqCst), &self.0.descriptions);
         let from =
             request.and_then(|request| request.cursor).and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
         let mut page = ListToolsResult::with_all_items(all.iter().skip(from).take(PAGE).cloned().collect());

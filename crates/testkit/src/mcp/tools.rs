@@ -1,5 +1,6 @@
 //! The tools.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -17,7 +18,7 @@ use super::handler::Shared;
 /// The questions of `ask` and `ask_twice`, and what is filled in.
 const QUESTIONS: [(&str, &str); 2] = [("What is your name?", "name"), ("How old are you?", "age")];
 
-pub(super) fn list(has_grown: bool) -> Vec<Tool> {
+pub(super) fn list(has_grown: bool, descriptions: &BTreeMap<String, String>) -> Vec<Tool> {
     let tool = |name: &'static str, properties: Value, required: Value| {
         let schema = json!({"type": "object", "properties": properties, "required": required});
         let schema = schema.as_object().cloned().unwrap_or_default();
@@ -34,6 +35,15 @@ pub(super) fn list(has_grown: bool) -> Vec<Tool> {
     ];
     all.extend(["fail", "refuse", "hang", "die", "ask", "ask_twice", "grow", "environment"].map(plain));
     all.extend(has_grown.then(|| plain("grown")));
+    for (name, description) in descriptions {
+        match all.iter_mut().find(|tool| tool.name == *name) {
+            Some(tool) => tool.description = Some(description.clone().into()),
+            None => {
+                let schema = json!({"type": "object"}).as_object().cloned().unwrap_or_default();
+                all.push(Tool::new(name.clone(), description.clone(), schema));
+            }
+        }
+    }
     all
 }
 

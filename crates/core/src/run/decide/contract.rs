@@ -1,12 +1,12 @@
 //! Contracts: recorded before anything happens, dispatched after the commit, and ended once.
 
-use super::super::command::{ContractReport, RequestContract};
+use super::super::command::{AskAgain, ContractReport, RequestContract};
 use super::super::event::{ContractDetail, Event};
 use super::{Draft, Refusal};
 use crate::interaction::{By, Subject};
 use crate::{
     Actor, ContractAction, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode, Holder,
-    Outcome, reply,
+    Outcome, ToolDigests, reply,
 };
 
 /// Records an effect, and puts it to a person where one has to allow it.
@@ -44,6 +44,47 @@ fn answer_alone(draft: &mut Draft, id: ExecutionId, question: &crate::Question) 
             draft.step_contract(id, ContractTrigger::Reject, Actor::AutoDecide, Some(error))
         }
     }
+}
+
+/// Writes down which tools the run may call, the first time they are listed.
+pub(super) fn list_tools(draft: &mut Draft, turn: u32, tools: &ToolDigests) -> Result<(), Refusal> {
+    super::turn::fence(&draft.run, turn)?;
+    if draft.run.tools.is_none() {
+        draft.emit(Event::ToolsListed(tools.clone()));
+    }
+    Ok(())
+}
+
+/// Puts a call to a person whose tool changed: an earlier yes was to another tool.
+pub(super) fn ask_again(draft: &mut Draft, again: &AskAgain) -> Result<(), Refusal> {
+    let AskAgain { turn, id, definition, question } = again;
+    let id = *id;
+    super::turn::fence(&draft.run, *turn)?;
+    begins_nothing_after_the_end(draft)?;
+    let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
+    if contract.dispatched_at.is_some() {
+        return Err(Refusal::Dispatched(id));
+    }
+    let is_held = match contract.status {
+        ContractStatus::Waiting => contract.is_cleared() && contract.paused.is_none(),
+        ContractStatus::Pending => {
+            draft.step_contract(id, ContractTrigger::Start, Actor::ToolNode, None)?;
+            draft.step_contract(id, ContractTrigger::Suspend, Actor::ToolNode, None)?;
+            true
+        }
+        ContractStatus::Running
+        | ContractStatus::Completed
+        | ContractStatus::Failed
+        | ContractStatus::Rejected
+        | ContractStatus::Cancelled => false,
+    };
+    if !is_held {
+        // Its question is open already, or there is nothing left to ask.
+        return Err(Refusal::NotApproved(id));
+    }
+    draft.emit(Event::ToolChanged { id, definition: definition.clone() });
+    draft.open(Subject::Approval(id), question.clone());
+    Ok(())
 }
 
 /// Writes a contract down, unless the same irreversible effect may have happened.

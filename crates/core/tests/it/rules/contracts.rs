@@ -1,8 +1,8 @@
 //! Contracts: recorded first, made once, and never twice where that cannot be undone.
 
 use adjourn_core::{
-    Command, ContractReport, ContractSpec, ContractStatus, ExecutionMode, KeyScope, Outcome, Refusal,
-    RunStatus,
+    Action, AskAgain, Command, ContractReport, ContractSpec, ContractStatus, ExecutionMode, KeyScope,
+    Outcome, Question, Refusal, RunStatus, ToolDigest, ToolDigests,
 };
 use serde_json::json;
 
@@ -107,4 +107,70 @@ fn a_number_in_the_arguments_reads_back_to_the_last_bit() {
     let adjourn_core::ContractAction::ToolCall(call) = &mut spec.action else { unreachable!() };
     call.arguments = json!({"amount": 122.416_294_033_786_58_f64, "rate": 3.152_074_5e-300});
     run.requests(spec);
+}
+
+/// Asks again about a call whose tool changed.
+fn ask_again(run: &Case, id: adjourn_core::ExecutionId) -> Command {
+    let definition = ToolDigest::of(&json!({ "description": "another tool" }));
+    let question = Question::confirm("Send it, with the tool as it is now?");
+    Command::AskAgain(AskAgain { turn: run.run().turn(), id, definition, question })
+}
+
+#[test]
+fn a_yes_to_a_tool_that_changed_counts_no_more() {
+    let mut run = Case::interactive();
+    run.starts_with_handle();
+    let call = run.asks_to_send("ann");
+    assert!(
+        matches!(run.tries(ask_again(&run, call)), Err(Refusal::NotApproved(_))),
+        "it is asked about already"
+    );
+    run.suspends().acts(1, Action::Approve, json!(null)).starts();
+    assert!(run.contract(call).is_cleared());
+    run.does(ask_again(&run, call));
+    assert!(!run.contract(call).is_cleared());
+    let dispatched = run.tries(Command::DispatchContract(call));
+    assert!(matches!(dispatched, Err(Refusal::NotApproved(_))), "{dispatched:?}");
+    run.suspends().acts(2, Action::Approve, json!(null)).starts().dispatches(call);
+    assert!(matches!(run.tries(ask_again(&run, call)), Err(Refusal::Dispatched(_))));
+}
+
+#[test]
+fn a_call_that_needed_no_yes_needs_one_when_its_tool_changed_before_it_was_made() {
+    let mut run = Case::interactive();
+    run.starts_with_handle();
+    let call = run.requests(run.send("ann"));
+    run.does(ask_again(&run, call));
+    let dispatched = run.tries(Command::DispatchContract(call));
+    assert!(matches!(dispatched, Err(Refusal::NotApproved(_))), "{dispatched:?}");
+    run.suspends().acts(1, Action::Reject, json!("no")).starts();
+    assert_eq!(run.contract(call).status, ContractStatus::Rejected);
+}
+
+#[test]
+fn an_edited_call_of_a_tool_that_changed_is_held_as_well() {
+    let mut run = Case::interactive();
+    run.starts_with_handle();
+    run.asks_to_send("ann");
+    let reply = run.reply(1, json!({"to": "bob"}), Some(Action::Edit));
+    let edited = reply.edited_id;
+    run.suspends().does(Command::Reply(reply)).starts();
+    assert!(run.contract(edited).is_cleared());
+    run.does(ask_again(&run, edited));
+    assert!(!run.contract(edited).is_cleared());
+}
+
+#[test]
+fn the_tools_of_a_run_are_those_that_were_listed_first() {
+    let mut run = Case::interactive();
+    run.starts();
+    let tools = |text: &str| {
+        let digest = ToolDigest::of(&json!({ "description": text }));
+        ToolDigests::from([("mail".to_owned(), [("send".to_owned(), digest)].into())])
+    };
+    let turn = run.run().turn();
+    run.does(Command::ListTools { turn, tools: tools("first") });
+    run.does(Command::ListTools { turn, tools: tools("second") });
+    assert_eq!(run.run().listed_tools(), Some(&tools("first")));
+    assert!(run.tries(Command::ListTools { turn: turn + 1, tools: tools("third") }).is_err());
 }

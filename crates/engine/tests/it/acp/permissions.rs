@@ -54,7 +54,7 @@ async fn a_question_has_the_options_of_the_agent() {
     assert_eq!(options, [("allow", "Allow"), ("always", "Always allow"), ("reject", "Reject")]);
     let prompt = &request.question.prompt;
     assert!(
-        prompt.contains("asks for your permission: push") && prompt.contains(r#"{"of":"push"}"#),
+        prompt.contains("asks for your permission: push") && prompt.contains(r#""of": "push""#),
         "{prompt}"
     );
 }
@@ -152,4 +152,16 @@ async fn the_configuration_answers_what_it_can() {
         assert_eq!(finished, completed("done"));
         assert!(told(&seen, expected), "{seen:?}");
     }
+}
+
+#[tokio::test]
+async fn a_permission_that_is_too_long_to_be_shown_is_refused_and_the_agent_is_told() {
+    let stage = Stage::new();
+    let long = Asks { input: json!({ "command": "x".repeat(70_000) }), ..asks("run it") };
+    let acts = vec![Act::Ask(vec![long]), say("done")];
+    let engine: Arc<dyn Engine> =
+        Arc::new(AcpEngine::new(config(&stage, &script(&stage, vec![acts])), supervisor(), Gateway::new()));
+    let (seen, finished) = Going::start(engine, turn(&stage, "go")).until_it_ends().await;
+    assert_eq!(finished, completed("done"));
+    assert!(told(&seen, "too long to be shown to a person"), "{seen:?}");
 }

@@ -66,9 +66,9 @@ async fn a_call_that_is_stopped_is_lost_once_it_was_made_and_not_made_before() {
             stage.until_effects(1).await;
             stop.cancel();
         };
-        let (called, ()) = tokio::join!(stage.servers.call(&hang, None, &stop), stopped);
+        let (called, ()) = tokio::join!(stage.servers.call(&hang, None, None, &stop), stopped);
         assert_eq!(called, Ok(Called::Lost(Lost::Cancelled)), "{way:?}");
-        assert_eq!(stage.servers.call(&hang, None, &stop).await, Err(ToolError::Stopped));
+        assert_eq!(stage.servers.call(&hang, None, None, &stop).await, Err(ToolError::Stopped));
         assert_eq!(stage.lines("effects").len(), 1);
         stage.close().await;
     }

@@ -38,7 +38,7 @@ impl Real {
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Called, ToolError> {
-        self.servers.call(&call(self.name, tool, arguments), None, &CancellationToken::new()).await
+        self.servers.call(&call(self.name, tool, arguments), None, None, &CancellationToken::new()).await
     }
 }
 
@@ -72,7 +72,7 @@ async fn the_everything_server_asks_in_the_middle_of_a_call_and_gets_its_answer(
     let answer = reply::check(&question, &json!({"name": "Ada", "check": true})).unwrap();
     let going_on = call(real.name, ASKS, json!({}));
     let ready = Some(unfinished.answered(answer));
-    let done = real.servers.call(&going_on, ready, &CancellationToken::new()).await;
+    let done = real.servers.call(&going_on, None, ready, &CancellationToken::new()).await;
     assert!(completed(done).contains("Ada"));
     real.servers.close().await;
 }

@@ -107,7 +107,7 @@ impl Stage {
         unfinished: Option<Unfinished>,
     ) -> Result<Called, ToolError> {
         let call = call("scripted", tool, arguments);
-        self.servers.call(&call, unfinished, &CancellationToken::new()).await
+        self.servers.call(&call, None, unfinished, &CancellationToken::new()).await
     }
 
     /// Ends the server that listens, as a crash would.

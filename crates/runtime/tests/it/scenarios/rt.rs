@@ -284,6 +284,7 @@ fn dispatch_irreversible_call(stage: &Stage, run: &Actor<'_>) {
         timeout_seconds: None,
         edited_from: None,
         call_ref: None,
+        definition: None,
     };
     let request = RequestContract { turn: run.state().turn(), spec, approval: None };
     let service = stage.service();

@@ -1,5 +1,6 @@
 //! XX: what users will hit.
 
+mod approvals;
 mod calls;
 mod cancels;
 mod elicitation;
@@ -7,3 +8,4 @@ mod failures;
 mod kill;
 mod replies;
 mod secrets;
+mod skill_version;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use adjourn_core::{Action, By, Contract, ContractAction, ExecutionId, InteractionId, Run, ToolCall};
 use adjourn_runtime::{ReplyRequest, ServiceError};
+use adjourn_testkit::mcp::DESCRIPTIONS;
 use adjourn_testkit::model::{ModelServer, Outcome, Reply};
 use serde_json::{Value, json};
 
@@ -37,6 +38,20 @@ impl Stage {
         stage
     }
 
+    /// With an agent that tests steer and a skill that declares these tools of a server of which `of_tools` is said, and nobody
+    /// at work yet.
+    pub(crate) fn closed_with_tools(declared: &[&str], of_tools: &str) -> Self {
+        let stage = Self::closed(agent::STEERED);
+        let runner = json!({
+            "id": agent::SKILL, "execution_modes": ["interactive", "auto"], "tools": declared,
+        });
+        fs::write(stage.path().join("skills/survey/assets/runner.json"), runner.to_string()).unwrap();
+        let command = json!([server_program(), stage.path()]);
+        let tools = format!("[tools.{WORLD}]\ncommand = {command}\n{of_tools}\n");
+        stage.configure(&agent::settings(stage.path(), &tools, ""));
+        stage
+    }
+
     /// Lets the skill use tools, and the engine be the reasoning one.
     pub(crate) fn give_tools(&self, model: &str, of_tools: &str) {
         let runner = json!({
@@ -44,6 +59,11 @@ impl Stage {
         });
         fs::write(self.path().join("skills/survey/assets/runner.json"), runner.to_string()).unwrap();
         self.configure(&settings(self.path(), model, of_tools));
+    }
+
+    /// Has the tools describe themselves like this from the next start of their server on. One that there is not is added.
+    pub(crate) fn describe_tools(&self, descriptions: &Value) {
+        fs::write(self.path().join(DESCRIPTIONS), descriptions.to_string()).unwrap();
     }
 
     /// What the tools did, in order.
@@ -69,6 +89,17 @@ pub(crate) fn settings(folder: &Path, model: &str, of_tools: &str) -> String {
 pub(crate) fn server_program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.ancestors().nth(2).unwrap().join("examples/runtime_mcp_server")
+}
+
+/// What an agent without a protocol does to call a tool, in the words of a shell. The file `answer` has what it was told.
+pub(crate) fn calls_by_curl(name: &str, arguments: &Value) -> String {
+    let params = json!({ "name": name, "arguments": arguments });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    format!(
+        "curl --silent --max-time 20 --output answer.part --header \"authorization: Bearer $ADJOURN_MCP_TOKEN\" \
+         --header 'content-type: application/json' --header 'accept: application/json, text/event-stream' \
+         --data '{request}' \"$ADJOURN_MCP_URL\"\nmv answer.part answer\n"
+    )
 }
 
 impl Actor<'_> {

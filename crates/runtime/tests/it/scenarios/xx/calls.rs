@@ -374,3 +374,69 @@ fn xx_15_a_secret_in_the_arguments_of_a_call_reaches_the_tool_and_nothing_else()
         assert!(!bytes.windows(4).any(|window| window == b"c0re"), "{file}");
     }
 }
+
+/// The private arguments that a run has on disk.
+fn kept(stage: &Stage, run: &Actor<'_>) -> usize {
+    fs::read_dir(stage.data().join(format!("runs/{}/calls", run.id))).map_or(0, Iterator::count)
+}
+
+/// A run that waits for approval of a call with a secret in its arguments.
+fn with_a_secret<'a>(stage: &'a Stage) -> (Actor<'a>, InteractionId) {
+    let run = stage.start(json!({ "input": { "api_key": "c0reOfTheInput/s3cret" } }));
+    let question = run.waits();
+    assert!(question.question.prompt.contains("known secret"), "{}", question.question.prompt);
+    assert_eq!(kept(stage, &run), 1, "until it is made");
+    (run, question.interaction_id)
+}
+
+#[test]
+fn private_arguments_are_gone_when_their_call_is_over_however_it_ended() {
+    let secret = || Reply::call("count", json!({ "text": "c0reOfTheInput/s3cret" }));
+    let script = Script::new([secret(), says_done("done")]).for_many();
+    let model = ModelServer::start(script).unwrap();
+    let stage = Stage::reasoning(&model, "irreversible = [\"count\"]\napprove = [\"count\"]");
+    for action in [Some(Action::Approve), Some(Action::Reject), None] {
+        let (run, question) = with_a_secret(&stage);
+        match action {
+            Some(action) => run.decide(question, action, Value::Null).unwrap(),
+            None => run.cancel().unwrap(),
+        };
+        run.ends();
+        until("the arguments are gone", || (kept(&stage, &run) == 0).then_some(()));
+    }
+    // A crash between the end of the call and the removal.
+    let (run, question) = with_a_secret(&stage);
+    let folder = stage.data().join(format!("runs/{}/calls", run.id));
+    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&file).unwrap();
+    run.decide(question, Action::Reject, Value::Null).unwrap();
+    run.ends();
+    until("the arguments are gone", || (kept(&stage, &run) == 0).then_some(()));
+    let (waiting, _) = with_a_secret(&stage);
+    stage.close();
+    fs::write(&file, bytes).unwrap();
+    stage.open();
+    until("the start finds them", || (kept(&stage, &run) == 0).then_some(()));
+    assert_eq!(kept(&stage, &waiting), 1, "and leaves those of a call that may still be made");
+}
+
+#[test]
+fn private_arguments_of_a_lost_call_stay_until_a_person_settles_it() {
+    let arguments = json!({ "note": "c0reOfTheInput/s3cret" });
+    let model = ModelServer::start(Script::new([Reply::call("hang", arguments), says_done("done")])).unwrap();
+    let stage = Stage::reasoning(&model, &format!("{IRREVERSIBLE}\napprove = [\"hang\"]"));
+    let (run, question) = with_a_secret(&stage);
+    run.decide(question, Action::Approve, Value::Null).unwrap();
+    until("the effect", || (stage.effects() == ["hang"]).then_some(()));
+    run.cancel().unwrap();
+    run.ends();
+    assert_eq!(run.contract().outcome, Outcome::Unknown);
+    stage.restart();
+    assert_eq!(kept(&stage, &run), 1);
+    let id = run.contract().spec.execution_id;
+    let settle = Command::SettleContract { id, happened: true, note: None, by: By::USER };
+    let service = stage.service();
+    stage.wait(service.runtime().ask(run.id, settle)).unwrap();
+    drop(service);
+    until("the arguments are gone", || (kept(&stage, &run) == 0).then_some(()));
+}

@@ -88,6 +88,35 @@ fn xx_15_a_secret_that_comes_in_pieces_is_not_shown_to_who_watches() {
     assert_eq!(run.state().interactions()[0].question.prompt, "The key is ⟦masked⟧.");
 }
 
+#[test]
+fn xx_15_values_of_pass_env_are_masked_whatever_their_names() {
+    if std::env::var_os("GH_PAT").is_none() {
+        let name = "scenarios::xx::secrets::xx_15_values_of_pass_env_are_masked_whatever_their_names";
+        let variables = [
+            ("GH_PAT", "ghp_c0reOfTheVariable"),
+            ("DATABASE_URL", "postgres://app:c0reOfTheInput@db/app"),
+            ("STAGE_NAME", "production"),
+        ];
+        child::run_again(name, &variables);
+        return;
+    }
+    let stage = Stage::with_engine("pass_env = [\"GH_PAT\", \"DATABASE_URL\", \"STAGE_NAME\"]");
+    let run = stage.start(json!({}));
+    run.turn(1).does(
+        "echo \"$GH_PAT $DATABASE_URL $STAGE_NAME\" >&2\n\
+         printf '{\"__SKILL_DONE__\": true, \"answer\": \"%s %s %s\"}' \"$GH_PAT\" \"$DATABASE_URL\" \"$STAGE_NAME\"",
+    );
+    assert_eq!(run.ends().result(), Some(&json!({ "answer": "⟦masked⟧ ⟦masked⟧ production" })));
+    for stream in ["stdout", "stderr"] {
+        let log = stage.data().join(format!("runs/{}/logs/attempt-1.{stream}", run.id));
+        let log = fs::read(log).unwrap();
+        assert!(String::from_utf8_lossy(&log).contains("⟦masked⟧ ⟦masked⟧ production"), "{stream}");
+        hides(&log, stream);
+    }
+    hides(format!("{:?} {:?}", run.frames(), run.state()).as_bytes(), "what is shown");
+    hides_database(&stage.data());
+}
+
 /// All of the database, whatever SQLite made of it.
 fn hides_database(data: &Path) {
     let files = fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
