@@ -76,12 +76,12 @@ fn a_run_that_is_repaired_survives_a_crash_anywhere() {
 
 #[test]
 fn an_approved_call_survives_a_crash_anywhere_and_happens_once() {
-    assert_eq!(crash_everywhere(Scenario::Approval), 64);
+    assert_eq!(crash_everywhere(Scenario::Approval), 65);
 }
 
 #[test]
 fn a_call_survives_a_crash_anywhere_and_happens_once() {
-    assert_eq!(crash_everywhere(Scenario::Call), 44);
+    assert_eq!(crash_everywhere(Scenario::Call), 45);
 }
 
 #[test]
@@ -113,5 +113,5 @@ fn a_run_that_pauses_survives_two_crashes_anywhere() {
 
 #[test]
 fn a_tool_that_asks_before_it_acts_survives_a_crash_anywhere() {
-    assert_eq!(crash_everywhere(Scenario::Elicitation), 97);
+    assert_eq!(crash_everywhere(Scenario::Elicitation), 98);
 }
