@@ -73,7 +73,9 @@ fn build(sandbox: &Sandbox) -> Result<RulesetCreated, RulesetError> {
     let writable = match (&sandbox.writes, sandbox.isolation) {
         (Writes::Only(paths), _) => paths.clone(),
         (Writes::Everywhere, Isolation::None) => protected(),
-        (Writes::Everywhere, Isolation::Namespaces | Isolation::UserNamespaces) => everything_but::list(&kernel),
+        (Writes::Everywhere, Isolation::Namespaces | Isolation::UserNamespaces) => {
+            everything_but::list(&kernel)
+        }
     };
     rules = allow(rules, &writable, everything)?;
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;

@@ -211,11 +211,14 @@ async fn a_program_that_may_write_everywhere_reaches_nothing_of_adjourn() {
     for what in ["write beside the data", "write the skill"] {
         assert!(worked.iter().any(|worked| worked == what), "{what}: {worked:?}");
     }
-    for what in
-        ["read the database", "write the configuration", "replace the configuration", "connect to the socket",
+    for what in [
+        "read the database",
+        "write the configuration",
+        "replace the configuration",
+        "connect to the socket",
         "write a setting of the kernel",
-        "make a device file"]
-    {
+        "make a device file",
+    ] {
         assert!(!worked.iter().any(|worked| worked == what), "{what}: {worked:?}");
     }
     assert_eq!(fs::read_to_string(place.folder.path().join("data/db")).unwrap(), "as it was");
