@@ -121,7 +121,7 @@ enum Started {
     /// This is the launcher still.
     Launcher(Option<Supervisor>),
     /// This is the new process.
-    Supervisor(supervise::Work),
+    Supervisor(Box<supervise::Work>),
 }
 
 fn start(launch: Launch, ends: Ends) -> Started {
@@ -135,7 +135,7 @@ fn start(launch: Launch, ends: Ends) -> Started {
     };
     match fork::fork() {
         Err(error) => failed(&ends, error),
-        Ok(Fork::Child) => Started::Supervisor(supervise::Work { launch, ends, tell_pid: tell }),
+        Ok(Fork::Child) => Started::Supervisor(Box::new(supervise::Work { launch, ends, tell_pid: tell })),
         Ok(Fork::Parent(first)) => {
             drop(tell);
             let supervisor = supervise::pid_of_supervisor(told);
