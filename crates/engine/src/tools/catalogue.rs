@@ -54,7 +54,7 @@ impl Tool {
         self.schema.as_ref().map_or(Ok(()), check).map_err(wrong)
     }
 
-    fn of(tool: rmcp::model::Tool) -> Result<Self, String> {
+    pub(super) fn of(tool: rmcp::model::Tool) -> Result<Self, String> {
         let name = tool.name.into_owned();
         if name.is_empty() || name.len() > NAME_BYTES_MAX {
             let name = shortened(&name, NAME_BYTES_MAX);
