@@ -173,7 +173,7 @@ fn fuzz(program: &Path, folder: &Path, target: &str, seconds: u32) -> Result<Out
     figures(&printed).map(Outcome::Passed).with_context(|| format!("{} has no figures", log.display()))
 }
 
-/// The last figures that libFuzzer printed: `#3	DONE   cov: 1234 ft: 5 corp: 67/8Kb …`.
+/// The last figures that libFuzzer printed: `#3 DONE cov: 1234 ft: 5 corp: 67/8Kb …`.
 fn figures(printed: &str) -> Option<Figures> {
     let last = printed.lines().rfind(|line| line.starts_with('#') && line.contains(" cov: "))?;
     let words: Vec<_> = last.split_whitespace().collect();
