@@ -110,8 +110,18 @@ fn one(words: &mut Words<'_>) -> Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_allowed, problem};
+    use super::{ALLOWED, is_allowed, problem};
     use crate::metadata::Package;
+    use crate::repo;
+
+    #[test]
+    fn cargo_deny_is_told_the_same_licences() {
+        let configuration = repo::read("deny.toml").unwrap();
+        let list =
+            configuration.split("[licenses]").nth(1).and_then(|rest| rest.split("[bans]").next()).unwrap();
+        let named: Vec<_> = list.split('"').skip(1).step_by(2).filter(|name| *name != "allow").collect();
+        assert_eq!(named, ALLOWED);
+    }
 
     #[test]
     fn one_allowed_choice_is_enough_but_all_of_its_parts_have_to_be() {

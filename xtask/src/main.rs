@@ -1,5 +1,5 @@
 //! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `mcp-servers`,
-//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `ci`.
+//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `fuzz`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -11,6 +11,7 @@ mod cargo;
 mod ci;
 mod docs;
 mod duplicates;
+mod fuzz;
 mod install;
 mod ledger;
 mod licences;
@@ -58,6 +59,8 @@ enum Verb {
     Sim(sim::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
+    /// Feed everything that reads foreign bytes by libFuzzer
+    Fuzz(fuzz::Options),
     /// Hold the server against its own description
     Schemathesis,
     /// Record the runs that the example skills carry again, with real agents and a scripted model
@@ -71,6 +74,12 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    if fuzz::is_compiler() {
+        return fuzz::compile().unwrap_or_else(|error| {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        });
+    }
     let result = match Cli::parse().verb {
         Verb::Test(options) => test::run(&options),
         Verb::Docs(options) => docs::run(&options),
@@ -80,6 +89,7 @@ fn main() -> ExitCode {
         Verb::McpServers(options) => mcp_servers::run(&options),
         Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
+        Verb::Fuzz(options) => fuzz::run(&options),
         Verb::Schemathesis => schemathesis::run(),
         Verb::Recordings(options) => recordings::run(&options),
         Verb::Mcp => mcp::run(),

@@ -20,6 +20,9 @@ mod completion;
 mod contract;
 mod excerpt;
 pub mod fcmp;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod id;
 mod interaction;
 mod journal;

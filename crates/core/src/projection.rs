@@ -316,6 +316,7 @@ pub(crate) mod place_as_list {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::Place;
+    use super::count::checked;
 
     pub(crate) fn serialize<S: Serializer>(place: &Place, serializer: S) -> Result<S::Ok, S::Error> {
         (place.frame, place.attempt, place.local).serialize(serializer)
@@ -323,6 +324,30 @@ pub(crate) mod place_as_list {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
         let (frame, attempt, local) = Deserialize::deserialize(deserializer)?;
-        Ok(Place { frame, attempt, local })
+        Ok(Place { frame: checked(frame)?, attempt, local: checked(local)? })
+    }
+}
+
+/// A number of events or frames that stands in an entry.
+///
+/// A damaged entry may hold any number. One that is so large that counting on would overflow is refused as unreadable.
+pub(crate) mod count {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer};
+
+    /// More than a stream can have: a million events per second for a hundred thousand years.
+    const COUNT_MAX: u64 = 1 << 62;
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        checked(u64::deserialize(deserializer)?)
+    }
+
+    pub(crate) fn checked<E: Error>(count: u64) -> Result<u64, E> {
+        if count > COUNT_MAX {
+            return Err(E::custom(format!(
+                "{count} is more than the events and frames that a stream can have"
+            )));
+        }
+        Ok(count)
     }
 }

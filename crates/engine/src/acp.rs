@@ -11,6 +11,8 @@
 mod call;
 mod failure;
 mod files;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod gateway;
 mod keeper;
 mod live;

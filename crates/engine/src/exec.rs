@@ -8,6 +8,8 @@
 
 mod call;
 mod ending;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod guest;
 mod interpret;
 mod output;

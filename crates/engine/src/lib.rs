@@ -18,6 +18,9 @@ pub mod beneath;
 mod detail;
 mod environment;
 mod exec;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 mod lines;
 mod log;

@@ -36,6 +36,8 @@ mod client;
 mod conversation;
 mod error;
 mod fold;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod limits;
 mod options;
 mod reach;

@@ -13,6 +13,8 @@
 //! played as far as it goes. Prompts are kept as digests only: they hold what users gave to a run. The working folder is
 //! `{adjourn:workspace}`, for which whoever plays it puts its own.
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod notes;
 mod place;
 mod recorder;

@@ -43,6 +43,8 @@
 mod catalogue;
 mod connection;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod handler;
 mod limits;
 mod midcall;

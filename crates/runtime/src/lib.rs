@@ -22,6 +22,9 @@ mod creation;
 mod desk;
 mod driver;
 mod folder;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod kernel;
 mod nearest;
 mod options;

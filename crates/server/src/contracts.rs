@@ -131,7 +131,7 @@ fn view(run: &Run, id: ExecutionId) -> Result<Json<ContractView>, Problem> {
     Ok(Json(ContractView::of(run, contract)))
 }
 
-fn read(said: &Value) -> Result<Said, Problem> {
+pub(crate) fn read(said: &Value) -> Result<Said, Problem> {
     let mut members = Members::of(said, &KEYS);
     let note: Option<String> = members.optional("note");
     let outcome: Option<Settlement> = members.required("outcome", "it says what became of the call");

@@ -10,7 +10,7 @@ mod history;
 mod job;
 mod pending;
 mod replies;
-mod request;
+pub(crate) mod request;
 mod result;
 mod stream;
 

@@ -34,6 +34,9 @@ mod feed;
 mod files;
 mod follow;
 mod form;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod health;
 mod http;

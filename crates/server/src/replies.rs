@@ -100,7 +100,7 @@ pub(crate) async fn cancel(
     Ok((status, Json(RunView::of(&run))))
 }
 
-fn read(document: &Value) -> Result<ReplyRequest, Problem> {
+pub(crate) fn read(document: &Value) -> Result<ReplyRequest, Problem> {
     let mut members = Members::of(document, &KEYS);
     let action: Option<Action> = members.optional("action");
     let interaction_id: Option<InteractionId> =

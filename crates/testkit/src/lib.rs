@@ -5,6 +5,7 @@
 //! - [`agents`]: where `cargo xtask agents` put the real agents, and what points each of them at that server.
 //! - `mcp`: a scripted tool server, a real process whose tools count what they do, hang, die and ask.
 //! - [`mcp_servers`]: where `cargo xtask mcp-servers` put real tool servers that nobody here wrote.
+//! - [`fuzz_seeds`]: samples of what is read from others, for fuzzing.
 //! - [`cache`]: where that and other foreign programs are installed.
 //!
 //! - `acp`: a scripted agent. A real process that speaks the real protocol, through the agent's side of its official
@@ -17,6 +18,7 @@
 pub mod acp;
 pub mod agents;
 pub mod cache;
+pub mod fuzz_seeds;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod mcp_servers;

@@ -13,8 +13,10 @@ use crate::{RoundtableId, RoundtableRow, Timestamp};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetAside {
     /// The place of the last event in the stream.
+    #[serde(deserialize_with = "crate::projection::count::deserialize")]
     pub seq: u64,
     /// The number of the last frame of the stream.
+    #[serde(deserialize_with = "crate::projection::count::deserialize")]
     pub frame: u64,
     /// The roundtable's row.
     pub row: RoundtableRow,

@@ -26,8 +26,10 @@ const PROBLEM_BYTES_MAX: usize = 400;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetAside {
     /// The place of the last event in the stream.
+    #[serde(deserialize_with = "crate::projection::count::deserialize")]
     pub seq: u64,
     /// The number of the last frame of the stream.
+    #[serde(deserialize_with = "crate::projection::count::deserialize")]
     pub frame: u64,
     /// The run's row.
     pub row: RunRow,

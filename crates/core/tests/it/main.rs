@@ -4,6 +4,7 @@ mod case;
 mod depth;
 mod fcmp;
 mod geometry;
+mod journal_numbers;
 mod ledger;
 mod machines;
 mod properties;

@@ -218,27 +218,20 @@ impl Wire {
         incoming: &UnboundedSender<TransportFrame>,
         updates: &mpsc::Sender<Update>,
     ) -> Result<(), Broken> {
-        // Agents and what they start print warnings; what does not begin like a message stays in the log.
-        if !matches!(line.trim_ascii_start().first(), Some(b'{' | b'[')) {
-            return Ok(());
-        }
-        let mut message: Value = serde_json::from_slice(line).map_err(|_| Broken::NotJson(excerpt(line)))?;
-        check_depth(&message).map_err(Broken::TooBig)?;
-        let method = message.get("method").and_then(Value::as_str);
-        let has_id = message.get("id").is_some();
-        if method == Some("session/update") && !has_id {
-            let params = message.get_mut("params").map(Value::take).unwrap_or_default();
-            // Of a kind that is not known yet: there is nothing to show of it.
-            let Ok(notification) = SessionNotification::deserialize(params) else { return Ok(()) };
-            // Nobody listens any more: the agent is about to be ended.
-            let _ = updates.send(Update { notification, raw }).await;
-            return Ok(());
-        }
-        if method.is_some() && has_id && self.requests.fetch_add(1, Ordering::Relaxed) >= REQUESTS_OPEN_MAX {
-            return Err(Broken::TooManyRequests);
-        }
-        if let Ok(message) = serde_json::from_value::<RawJsonRpcMessage>(message) {
-            let _ = incoming.unbounded_send(TransportFrame::Single(message));
+        match read_message(line)? {
+            Message::Ignored => {}
+            Message::Update(notification) => {
+                // Nobody listens any more: the agent is about to be ended.
+                let _ = updates.send(Update { notification: *notification, raw }).await;
+            }
+            Message::Protocol { message, is_request } => {
+                if is_request && self.requests.fetch_add(1, Ordering::Relaxed) >= REQUESTS_OPEN_MAX {
+                    return Err(Broken::TooManyRequests);
+                }
+                if let Ok(message) = serde_json::from_value::<RawJsonRpcMessage>(message) {
+                    let _ = incoming.unbounded_send(TransportFrame::Single(message));
+                }
+            }
         }
         Ok(())
     }
@@ -258,6 +251,37 @@ impl Wire {
             }
         }
     }
+}
+
+/// A line that an agent printed.
+pub(super) enum Message {
+    /// A warning of some program, or an update of a kind that is not known yet.
+    Ignored,
+    /// An update of the session.
+    Update(Box<SessionNotification>),
+    /// Any other message, which is for the protocol's crate.
+    Protocol { message: Value, is_request: bool },
+}
+
+/// Reads a line that an agent printed.
+pub(super) fn read_message(line: &[u8]) -> Result<Message, Broken> {
+    // Agents and what they start print warnings; what does not begin like a message stays in the log.
+    if !matches!(line.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        return Ok(Message::Ignored);
+    }
+    let mut message: Value = serde_json::from_slice(line).map_err(|_| Broken::NotJson(excerpt(line)))?;
+    check_depth(&message).map_err(Broken::TooBig)?;
+    let method = message.get("method").and_then(Value::as_str);
+    let has_id = message.get("id").is_some();
+    if method == Some("session/update") && !has_id {
+        let params = message.get_mut("params").map(Value::take).unwrap_or_default();
+        return Ok(match SessionNotification::deserialize(params) {
+            Ok(notification) => Message::Update(Box::new(notification)),
+            Err(_) => Message::Ignored,
+        });
+    }
+    let is_request = method.is_some() && has_id;
+    Ok(Message::Protocol { message, is_request })
 }
 
 async fn watch(wire: Arc<Wire>, reading: impl Future<Output = Result<(), Broken>>) {

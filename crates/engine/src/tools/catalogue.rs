@@ -56,7 +56,7 @@ impl Tool {
         self.schema.as_ref().map_or(Ok(()), check).map_err(wrong)
     }
 
-    fn of(tool: rmcp::model::Tool) -> Result<Self, String> {
+    pub(super) fn of(tool: rmcp::model::Tool) -> Result<Self, String> {
         let digest = ToolDigest::of(&json!({
             "name": tool.name,
             "title": tool.title,

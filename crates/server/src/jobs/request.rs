@@ -35,7 +35,7 @@ const RENAMED: [(&str, &str); 3] = [
 const OTHERS: [&str; 3] = ["execution_mode", "no_cache", "env"];
 
 /// The skill that a job names, and the run that it is.
-pub(super) fn read(document: &Value) -> Result<(String, RunRequest), Problem> {
+pub(crate) fn read(document: &Value) -> Result<(String, RunRequest), Problem> {
     let mut reading = Reading { errors: Vec::new() };
     let Some(members) = document.as_object() else {
         return Err(Problem::invalid(vec![FieldError::new("", "should be an object")]));

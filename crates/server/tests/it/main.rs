@@ -12,6 +12,8 @@ mod contracts;
 mod creating;
 mod described;
 mod doors;
+#[cfg(feature = "fuzzing")]
+mod fuzzing;
 mod hostile;
 mod jobs;
 mod logs;
