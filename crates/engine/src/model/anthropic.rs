@@ -179,7 +179,8 @@ fn call(block: &Value) -> ToolUse {
 fn usage(usage: &Value) -> Option<Usage> {
     let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
     usage.is_object().then(|| Usage {
-        input_tokens: read.iter().map(|key| number(usage, key)).sum(),
+        // The numbers are the server's, and may be anything.
+        input_tokens: read.iter().map(|key| number(usage, key)).fold(0, u64::saturating_add),
         output_tokens: number(usage, "output_tokens"),
         cost_usd: None,
     })

@@ -137,3 +137,11 @@ fn nonsense_is_told_from_an_error_and_from_what_is_merely_odd() {
     assert!(!reader.is_complete());
     assert!((WIRE.reply)(json!({"type": "message"})).is_err());
 }
+
+#[test]
+fn counts_of_tokens_that_are_nonsense_are_added_without_overflow() {
+    let usage = json!({"input_tokens": u64::MAX, "cache_read_input_tokens": 1, "output_tokens": u64::MAX});
+    let reply = (WIRE.reply)(json!({"content": [], "usage": usage})).unwrap();
+    let expected = Usage { input_tokens: u64::MAX, output_tokens: u64::MAX, cost_usd: None };
+    assert_eq!(reply.usage, Some(expected));
+}
