@@ -3,8 +3,7 @@
 //! The targets are in `crates/server/src/fuzzing.rs`, the program in `fuzz/`, which is a workspace of its own. libFuzzer
 //! needs no more than a stable compiler that is asked to count which parts of the code are reached. Only our own crates
 //! are compiled that way: cargo calls this program in place of the compiler, which adds what is needed for them. All
-//! others are used as they were compiled for the tests, so that the program is there in two minutes instead of ten. The
-//! tests run a short form of the same targets.
+//! others are used as they were compiled for the tests. The tests run a short form of the same targets.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -212,7 +212,7 @@ async fn arguments_follow_the_profile() {
         (
             Preset::Codex,
             Permission::Workspace,
-            "exec|--json|--skip-git-repo-check|--model|m|--sandbox|workspace-write|--extra|resume|h-1|-|\n",
+            "exec|--json|--skip-git-repo-check|--model|m|--sandbox|danger-full-access|--extra|resume|h-1|-|\n",
         ),
         (
             Preset::Gemini,

@@ -8,7 +8,7 @@ use crate::stage::{Stage, exists};
 
 /// Tries everything and writes what came of each to `outcomes.json`. Nothing is damaged where it works.
 const ATTACK: &str = r#"
-import http.client, json, os, socket, sys
+import json, os, socket, sys
 work, data, folder, port, adjourn, other_work, other_agent = sys.argv[1:8]
 body = json.dumps({"interaction_id": 1, "response": "yes"})
 other = os.path.basename(os.path.dirname(other_work))
@@ -19,13 +19,15 @@ def attempt(name, what):
     except OSError as error:
         outcomes[name] = "failed"
 def reply(connection):
-    connection.request("POST", f"/v1/runs/{other}/reply", body, {"Content-Type": "application/json", "Host": f"localhost:{port}"})
-    return str(connection.getresponse().status)
+    # In one piece: the server may say no and close before it has read all of it.
+    head = f"POST /v1/runs/{other}/reply HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n"
+    connection.settimeout(20)
+    connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+    return connection.recv(4096).split()[1].decode()
 def by_socket():
-    connection = http.client.HTTPConnection("localhost", timeout=20)
-    connection.sock = socket.socket(socket.AF_UNIX)
+    connection = socket.socket(socket.AF_UNIX)
     os.chdir(data)
-    connection.sock.connect("adjourn.sock")
+    connection.connect("adjourn.sock")
     return reply(connection)
 def opened(path):
     open(path, "r+b").close()
@@ -40,7 +42,7 @@ def agents_environments():
             return "worked"
     raise OSError("none can be seen")
 attempt("answer by the socket", by_socket)
-attempt("answer by the port", lambda: reply(http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)))
+attempt("answer by the port", lambda: reply(socket.create_connection(("127.0.0.1", int(port)))))
 attempt("write the database", lambda: opened(data + "/adjourn.db"))
 attempt("write the own workspace.json", lambda: opened(os.path.dirname(work) + "/workspace.json"))
 attempt("write the configuration", lambda: opened(folder + "/adjourn.toml"))
