@@ -29,7 +29,7 @@
 //!     method: "send_mail".to_owned(),
 //!     arguments: json!({"to": "grace@example.com"}),
 //! };
-//! match servers.call(&send, None, &CancellationToken::new()).await? {
+//! match servers.call(&send, None, None, &CancellationToken::new()).await? {
 //!     Called::Completed(result) => println!("sent: {result}"),
 //!     Called::Failed(problem) => println!("not sent: {problem}"),
 //!     Called::NeedsInput(unfinished) => println!("it asks: {:?}", unfinished.question()),
