@@ -36,7 +36,8 @@ impl Server {
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join("adjourn.toml"), setup.config)?;
         let mut process = Command::new(setup.binary)
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            // Named, and so trusted.
+            .args(["--config", "adjourn.toml", "serve", "--listen", "127.0.0.1:0"])
             .args(setup.args)
             .current_dir(&folder)
             .env_remove("ADJOURN_DATA")
