@@ -22,6 +22,11 @@ const STEPS: &[Step] = &[
     ("licences", || licences::check(&metadata::packages()?)),
     ("duplicate versions", || duplicates::check(&metadata::packages()?)),
     ("core purity", purity::check),
+    // A workspace of its own, whose lock file no other step reads.
+    ("lock of fuzz", || {
+        let manifest = ["--manifest-path", "fuzz/Cargo.toml"];
+        cargo::output(&[&["metadata", "--format-version", "1", "--locked"][..], &manifest].concat()).map(drop)
+    }),
 ];
 
 /// Takes each step, stops at the first that fails, and sums up.

@@ -22,6 +22,7 @@ mod tail;
 mod text;
 mod trust;
 mod usage;
+mod without_walls;
 mod wrap;
 
 use std::process::ExitCode;

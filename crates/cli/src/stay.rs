@@ -11,20 +11,27 @@ pub(crate) use self::answers::Answers;
 pub(crate) use self::others::others;
 pub(crate) use self::signals::{Signal, Signals};
 use crate::answer::{Given, problem_text};
-use crate::client::{Answer, Client, Close, Refused, new_key};
+use crate::client::{Answer, Client, Close, Created, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::{self, Asked, Choose, Doing, OnTerminal, Watched};
 use crate::result::{self, GoesOn};
 use crate::style::{self, styled};
 use crate::tail::{News, Tail};
-use crate::{output, question};
+use crate::{output, question, without_walls};
 
 /// Stays with a run from where `tail` stands, and shows what came of it.
 pub(crate) async fn stay(mut client: Client<'_>, tail: Tail, answers: Answers) -> anyhow::Result<Exit> {
     let (signals, live) = (Signals::new()?, Live::new());
     let mut staying = Stay { client: &mut client, tail, answers, signals, live, left: None };
-    let shown = staying.stay().await;
+    let mut shown = staying.stay().await;
+    if shown.is_ok() && staying.left.is_none() {
+        match without_walls::offer(staying.client.global, staying.tail.now()).await {
+            Ok(true) => shown = staying.again().await,
+            Ok(false) => {}
+            Err(error) => shown = Err(error),
+        }
+    }
     let left = staying.left;
     let_go(client, shown, left).await
 }
@@ -103,6 +110,14 @@ impl Stay<'_, '_> {
             self.left = others(self.client, &mut self.signals, Some(self.tail.id())).await?;
         }
         Ok(exit)
+    }
+
+    /// Makes the same request again, and stays with the run that comes of it.
+    async fn again(&mut self) -> anyhow::Result<Exit> {
+        let Created { run, .. } = self.client.rerun(self.tail.id(), &new_key()).await?;
+        anstream::eprintln!("{}  as {}", styled(style::BOLD, run.run_id), self.tail.id());
+        self.tail = Tail::from_start(run);
+        self.stay().await
     }
 
     /// Watches until the run ends, or is left.

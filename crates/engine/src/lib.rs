@@ -38,6 +38,7 @@ mod tail;
 mod toolbox;
 pub mod tools;
 mod turn;
+mod user_list;
 
 pub use acp::{AcpConfig, AcpEngine, PermissionAnswer, PermissionRule, Serves, ToolKind};
 pub use environment::allowed_environment;
@@ -49,6 +50,10 @@ pub use peer_socket::{PeerSocket, find_peer_socket};
 pub use reasoning::ReasoningEngine;
 pub use recording::{Recorder, RecordingError};
 pub use replay::{Pace, ReplayEngine};
-pub use sandbox::{Allowance, Isolation, Protected, Sandbox, SandboxOptions, UnixSockets, Walls, Writes};
+pub use sandbox::{
+    Acceptance, Allowance, Isolation, Protected, Sandbox, SandboxOptions, UnixSockets, Walls, WithoutWalls,
+    Writes,
+};
 pub use toolbox::{ASK_USER, Call, History, NoTools, Stale, Told, Toolbox};
 pub use turn::{Decision, Engine, Finished, Probe, ProfileFound, Seen, Turn};
+pub use user_list::{UserList, state_folder};

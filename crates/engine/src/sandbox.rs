@@ -38,8 +38,9 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use options::Workplace;
-pub use options::{Allowance, Protected, SandboxOptions};
+pub use options::{Acceptance, Allowance, Protected, SandboxOptions};
 pub(crate) use state_folders::StateFolder;
+pub(crate) use walls::NONE;
 pub use walls::Walls;
 
 /// The wall around one program.
@@ -57,6 +58,19 @@ pub struct Sandbox {
     pub unix_sockets: UnixSockets,
     /// How the program is kept apart from other processes; the supervisor chooses the strongest that can be had.
     pub isolation: Isolation,
+    /// Whether the program may run on a machine that has none of this.
+    #[serde(skip)]
+    pub without_walls: WithoutWalls,
+}
+
+/// Whether a program may run where no wall at all can be built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WithoutWalls {
+    /// It is not started.
+    #[default]
+    Refused,
+    /// A person said that it may.
+    Accepted,
 }
 
 /// Where a program can write.
@@ -101,15 +115,20 @@ impl Sandbox {
             writes: Writes::Only(Vec::new()),
             unix_sockets: UnixSockets::Denied,
             isolation: Isolation::None,
+            without_walls: WithoutWalls::Refused,
         }
     }
 
     /// The sandbox as it can be built here; the problem is why it cannot.
     pub(crate) fn with(self, walls: &Walls) -> Result<Self, String> {
         let isolation = walls.isolation()?;
-        let sandbox = Self { isolation, ..self };
+        let mut sandbox = Self { isolation, ..self };
         match isolation {
-            Isolation::None => sandbox.check_without_namespaces()?,
+            Isolation::None => {
+                sandbox.check_without_namespaces()?;
+                // Only a mount hides Adjourn's own socket from a program that can open any.
+                sandbox.unix_sockets = UnixSockets::Denied;
+            }
             Isolation::Namespaces | Isolation::UserNamespaces => {}
         }
         Ok(sandbox)

@@ -44,7 +44,7 @@ use std::time::Duration;
 
 use tokio::sync::OnceCell;
 
-use crate::sandbox::{Sandbox, Walls};
+use crate::sandbox::{Sandbox, Walls, WithoutWalls};
 use client::Client;
 use wire::{Launch, OsText};
 
@@ -66,6 +66,12 @@ const END_MAX: Duration = GRACE.saturating_add(Duration::from_secs(1));
 
 /// What is said of a program that has no wall around it.
 pub const NO_WALLS: &str = "off";
+
+/// How the words about the walls of a machine begin where none can be built.
+pub const NONE: &str = crate::sandbox::NONE;
+
+/// What is added where no wall can be built, and a person said that the program may run all the same.
+pub const ACCEPTED: &str = "; a person accepted that";
 
 /// The launcher: what the hidden subcommand does, until Adjourn closes the socket that is its stdin.
 pub fn main() -> ExitCode {
@@ -154,7 +160,12 @@ impl Supervisor {
         let (sandbox, walls) = match sandbox {
             Some(sandbox) => {
                 let walls = self.walls().await;
-                (Some(sandbox.with(walls).map_err(StartError::NoSandbox)?), walls.summary())
+                match (walls.isolation(), sandbox.without_walls) {
+                    (Err(_), WithoutWalls::Accepted) => (None, format!("{}{ACCEPTED}", walls.summary())),
+                    (Ok(_), _) | (Err(_), WithoutWalls::Refused) => {
+                        (Some(sandbox.with(walls).map_err(StartError::NoSandbox)?), walls.summary())
+                    }
+                }
             }
             None => (None, NO_WALLS.to_owned()),
         };

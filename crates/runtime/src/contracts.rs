@@ -56,7 +56,7 @@ fn options(tool: &ToolConfig, folder: &Path, protected: &Protected) -> ServerOpt
         ToolServer::Command { command, env, pass_env, sandbox } => Place::Command {
             command: command.clone(),
             folder: folder.to_owned(),
-            sandbox: sandbox.options(protected),
+            sandbox: sandbox.options(protected, None),
             env: env.clone(),
             pass_env: pass_env.clone(),
         },

@@ -10,10 +10,10 @@ use adjourn_core::{
 };
 use adjourn_engine::agent_processes::AgentProcesses;
 use adjourn_engine::secrets::{Masker, secrets_in};
-use adjourn_engine::supervisor::Supervisor;
+use adjourn_engine::supervisor::{ACCEPTED, NONE, Supervisor};
 use adjourn_engine::{
-    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, NoTools, Protected, ReasoningEngine,
-    Recorder, ReplayEngine, Turn,
+    Acceptance, AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, NoTools, Protected,
+    ReasoningEngine, Recorder, ReplayEngine, Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -163,9 +163,19 @@ impl Desk {
     pub fn sandbox(&self, name: &str, walls: &str) -> Option<String> {
         let config = self.config.engine(name)?;
         match config.how {
-            How::Acp { .. } | How::Exec { .. } => Some(config.sandbox.summary(walls)),
+            How::Acp { .. } | How::Exec { .. } => {
+                let accepted =
+                    walls.starts_with(NONE) && self.acceptance(name).is_some_and(|it| it.is_given());
+                let walls = if accepted { &format!("{walls}{ACCEPTED}") } else { walls };
+                Some(config.sandbox.summary(walls))
+            }
             How::Reasoning(_) | How::Replay { .. } => None,
         }
+    }
+
+    /// Where it is written down whether the agents of an engine run without a sandbox where none can be built.
+    pub fn acceptance(&self, engine: &str) -> Option<Acceptance> {
+        Acceptance::of_user(engine, |name| self.variables.get(name).map(PathBuf::from))
     }
 
     /// Whether the engine called `name` can be used here, as far as that can be told without starting it.
@@ -175,7 +185,7 @@ impl Desk {
 
     fn make(&self, name: &str, config: EngineConfig) -> Result<Arc<dyn Engine>, String> {
         let EngineConfig { how, permission, env, pass_env, sandbox, .. } = config;
-        let sandbox = sandbox.options(&self.protected);
+        let sandbox = sandbox.options(&self.protected, self.acceptance(name));
         let env = env.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
         match how {
             How::Acp { command, permissions, serves, model } => {

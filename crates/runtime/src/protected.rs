@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use adjourn_engine::Protected;
+use adjourn_engine::{Protected, state_folder};
 
 use crate::config::Config;
 
@@ -20,16 +20,12 @@ pub(crate) fn from_programs(
     let tokens = variables.get(TOKENS_VARIABLE).map(PathBuf::from);
     let read_only = config.file.iter().cloned().chain(tokens).chain(std::env::current_exe().ok());
     Protected {
-        hidden: [Some(data_dir.to_owned()), state_folder(variables)].into_iter().flatten().collect(),
+        hidden: [Some(data_dir.to_owned()), state_folder(|name| variables.get(name).map(PathBuf::from))]
+            .into_iter()
+            .flatten()
+            .collect(),
         read_only: read_only.filter_map(|path| std::path::absolute(path).ok()).collect(),
     }
-}
-
-/// The user's folder for Adjourn, where trusted configurations are remembered.
-fn state_folder(variables: &BTreeMap<String, String>) -> Option<PathBuf> {
-    let state = variables.get("XDG_STATE_HOME").map(PathBuf::from);
-    let state = state.or_else(|| Some(Path::new(variables.get("HOME")?).join(".local/state")))?;
-    Some(state.join("adjourn"))
 }
 
 /// The folder that tool servers work in: the one of the configuration that declares them, else the one around the data

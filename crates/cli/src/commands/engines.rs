@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use adjourn_core::Profile;
-use adjourn_engine::supervisor::{NO_WALLS, Supervisor};
+use adjourn_engine::supervisor::{ACCEPTED, NO_WALLS, NONE, Supervisor};
 use adjourn_engine::{Probe, ProfileFound};
 use adjourn_runtime::Desk;
 use adjourn_runtime::config::{Config, EngineKind, How};
@@ -13,11 +13,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::data::Global;
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_use};
 use crate::output::{print, print_json};
 use crate::style;
 use crate::table::{Cell, table};
 use crate::text::one_line;
+use crate::without_walls;
 
 /// How long an agent may take to say its version. Whoever looks at a list does not wait longer, and an agent that needs
 /// more for it is not broken, only slow: its first start on a machine unpacks things.
@@ -28,7 +29,11 @@ const TOLD_CHARS_MAX: usize = 100;
 
 /// Show which agents are installed here, and whether each answers
 #[derive(Debug, Args)]
-pub(super) struct Engines {}
+pub(super) struct Engines {
+    /// Let the agents of this engine run without a sandbox, where this machine can build none
+    #[arg(long, value_name = "ENGINE")]
+    without_sandbox: Option<String>,
+}
 
 /// What was found out about an engine.
 struct Found {
@@ -48,8 +53,22 @@ struct Found {
 impl Engines {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let config = global.config()?;
+        if let Some(engine) = &self.without_sandbox {
+            if config.engine(engine).is_none() {
+                return Err(wrong_use(format!(
+                    "there is no engine `{engine}`; there is {}",
+                    config.engine_names().join(", ")
+                )));
+            }
+            without_walls::accept(engine)?;
+            anstream::eprintln!("{engine} may run without a sandbox, where none can be built");
+        }
         let workspaces = Workspaces::new(&global.absolute_data());
-        let desk = Desk::new(config.clone(), BTreeMap::new(), workspaces, Supervisor::current_exe()?);
+        // The folders of the user; no keys, which are for agents that work.
+        let folders =
+            ["HOME", "XDG_STATE_HOME"].map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
+        let folders: BTreeMap<_, _> = folders.into_iter().flatten().collect();
+        let desk = Desk::new(config.clone(), folders, workspaces, Supervisor::current_exe()?);
         let walls = desk.walls().await;
         let asked = config.engine_names().into_iter().map(|name| ask(&config, &desk, name, &walls));
         let found: Vec<Found> = futures::future::join_all(asked).await.into_iter().flatten().collect();
@@ -145,7 +164,10 @@ fn sandbox(walls: Option<&str>) -> Cell {
     match walls {
         None => Cell::styled(style::DIM, "-"),
         Some(NO_WALLS) => Cell::styled(style::BAD, "off"),
-        Some(walls) if walls.starts_with("none") => Cell::styled(style::BAD, "cannot be built"),
+        Some(walls) if walls.starts_with(NONE) && walls.ends_with(ACCEPTED) => {
+            Cell::styled(style::BAD, "none, accepted")
+        }
+        Some(walls) if walls.starts_with(NONE) => Cell::styled(style::BAD, "cannot be built"),
         Some(_) => Cell::styled(style::GOOD, "on"),
     }
 }

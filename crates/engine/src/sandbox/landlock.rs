@@ -32,7 +32,14 @@ const OWN_DEVICES: &[&str] = &["/dev/ptmx", "/dev/pts", "/dev/shm"];
 /// Restricts this process.
 pub(super) fn restrict(sandbox: &Sandbox) -> Result<(), String> {
     let enforced = build(sandbox).and_then(RulesetCreated::restrict_self);
-    let enforced = enforced.map_err(|error| format!("Landlock refuses: {error}"))?;
+    let enforced = enforced.map_err(|error| match sandbox.isolation {
+        Isolation::Namespaces | Isolation::UserNamespaces => format!("Landlock refuses: {error}"),
+        Isolation::None => {
+            "without namespaces, Landlock has to keep signals inside, which needs Linux 6.12, and \
+                            `landlock` in /sys/kernel/security/lsm"
+                .to_owned()
+        }
+    })?;
     match enforced.ruleset {
         RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
         RulesetStatus::NotEnforced => {

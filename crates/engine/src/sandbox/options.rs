@@ -1,14 +1,16 @@
 //! What may be chosen about the sandbox of an engine or a tool server, and the wall that follows from it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{ErrorCode, named};
 
 use super::state_folders::{self, StateFolder};
-use super::{Sandbox, UnixSockets, Writes};
+use super::{Sandbox, UnixSockets, WithoutWalls, Writes};
 use crate::environment::Environment;
 use crate::exec::Permission;
 use crate::turn::{Finished, failed};
+use crate::user_list::UserList;
 
 named! {
     /// Something that is closed unless the configuration opens it.
@@ -37,6 +39,33 @@ pub struct SandboxOptions {
     pub write: Vec<PathBuf>,
     /// What is open although it is closed by default.
     pub allow: Vec<Allowance>,
+    /// Where a person may have said that these programs run even where there is no sandbox; none for never.
+    pub without_walls: Option<Box<Acceptance>>,
+}
+
+/// Where it is written down that the programs of an engine run without a sandbox where none can be built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acceptance {
+    list: UserList,
+    engine: String,
+}
+
+impl Acceptance {
+    /// Where it is written down for the engine called `engine`; none where a user has no folder for it.
+    pub fn of_user(engine: &str, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
+        let list = UserList::of_user("without-sandbox", variable)?;
+        Some(Self { list, engine: engine.to_owned() })
+    }
+
+    /// Whether a person accepted it.
+    pub fn is_given(&self) -> bool {
+        self.list.has(&self.engine)
+    }
+
+    /// Writes down that a person accepted it.
+    pub fn give(&self) -> io::Result<()> {
+        self.list.add(&self.engine, |_| false)
+    }
 }
 
 /// Where an agent works, and what it may do there.
@@ -76,6 +105,9 @@ impl SandboxOptions {
         };
         let mut sandbox = self.sandbox(writes, UnixSockets::Denied);
         let reads = work.reads.iter().filter(|path| path.exists()).cloned();
+        if self.without_walls.as_ref().is_some_and(|acceptance| acceptance.is_given()) {
+            sandbox.without_walls = WithoutWalls::Accepted;
+        }
         sandbox.visible = reads.chain([work.workspace.to_owned()]).collect();
         Ok(sandbox.canonical())
     }

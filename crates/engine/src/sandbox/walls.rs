@@ -3,6 +3,12 @@
 use super::{Isolation, Sandbox};
 use crate::supervisor::TrialLauncher;
 
+/// How the words begin where no wall can be built.
+pub(crate) const NONE: &str = "none";
+
+/// What holds where there are no namespaces.
+const WITHOUT_NAMESPACES: &str = "Landlock, seccomp; no Unix sockets, other processes can be seen";
+
 /// The walls that can be built here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walls {
@@ -44,10 +50,10 @@ impl Walls {
             }
             (Ok(Isolation::None), _) if cfg!(target_os = "macos") => "Seatbelt".to_owned(),
             (Ok(Isolation::None), Some(reason)) => {
-                format!("Landlock, seccomp; other processes can be seen ({reason})")
+                format!("{WITHOUT_NAMESPACES} ({reason})")
             }
-            (Ok(Isolation::None), None) => "Landlock, seccomp; other processes can be seen".to_owned(),
-            (Err(problem), _) => format!("none: {problem}"),
+            (Ok(Isolation::None), None) => WITHOUT_NAMESPACES.to_owned(),
+            (Err(problem), _) => format!("{NONE}: {problem}"),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
 use adjourn_engine::supervisor::{Exit, Program, StartError, Supervisor};
-use adjourn_engine::{Isolation, Sandbox, UnixSockets, Writes};
+use adjourn_engine::{Isolation, Sandbox, UnixSockets, WithoutWalls, Writes};
 use tokio::io::AsyncReadExt;
 
 use crate::agent::{Stage, supervisor};
@@ -92,6 +92,30 @@ const ALLOWED: &[&str] = &[
     "connect by TCP",
 ];
 
+/// Becomes another program on a kernel that does not have some calls: their numbers, the program, its arguments.
+const ON_A_LESSER_KERNEL: &str = r#"
+import ctypes, os, struct, sys
+calls = [int(number) for number in sys.argv[1].split(",")]
+program = [struct.pack("HBBI", 0x20, 0, 0, 0)]
+program += [struct.pack("HBBI", 0x15, len(calls) - index, 0, number) for index, number in enumerate(calls)]
+program += [struct.pack("HBBI", 0x06, 0, 0, 0x7fff0000), struct.pack("HBBI", 0x06, 0, 0, 0x00050000 | 38)]
+code = ctypes.create_string_buffer(b"".join(program))
+filter = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program), ctypes.addressof(code)))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filter, 0, 0) == 0
+os.execv(sys.argv[2], sys.argv[2:])
+"#;
+
+/// A supervisor on a kernel that does not have these calls.
+fn supervisor_without(calls: &[i64]) -> Supervisor {
+    let path = std::env::var_os("PATH").unwrap();
+    let mut pythons = std::env::split_paths(&path).map(|folder| folder.join("python3"));
+    let python = pythons.find(|file| file.exists()).unwrap();
+    let calls = calls.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let command = ["-c", ON_A_LESSER_KERNEL, &calls, env!("CARGO_BIN_EXE_adjourn-supervise")];
+    Supervisor::new([python.into_os_string()].into_iter().chain(command.map(Into::into)).collect())
+}
+
 /// A data directory with a workspace in it, in a folder that is not a temporary one.
 struct Place {
     folder: tempfile::TempDir,
@@ -145,6 +169,11 @@ impl Place {
 
     /// What a hostile program says that worked.
     async fn attacked(&self, sandbox: Option<Sandbox>) -> Vec<String> {
+        self.attacked_under(&supervisor(), sandbox).await
+    }
+
+    /// The same on another machine.
+    async fn attacked_under(&self, supervisor: &Supervisor, sandbox: Option<Sandbox>) -> Vec<String> {
         let stage = Stage::new();
         let mut victim = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let mut program =
@@ -160,7 +189,7 @@ impl Place {
         .into();
         program.env = vec![("PATH".into(), std::env::var_os("PATH").unwrap())];
         program.sandbox = sandbox;
-        let mut started = supervisor().start(program).await.unwrap();
+        let mut started = supervisor.start(program).await.unwrap();
         let (mut said, mut complaints) = (String::new(), String::new());
         let (mut stdout, mut stderr) = (started.stdout.take().unwrap(), started.stderr.take().unwrap());
         stdout.read_to_string(&mut said).await.unwrap();
@@ -247,4 +276,48 @@ async fn the_walls_of_this_machine_are_known() {
     let walls = walls.walls().await;
     assert!(matches!(walls.isolation(), Ok(Isolation::Namespaces | Isolation::UserNamespaces)), "{walls:?}");
     assert_eq!(walls.summary(), "namespaces, Landlock, seccomp");
+}
+
+#[tokio::test]
+async fn without_namespaces_the_rest_of_the_wall_keeps_adjourns_files_and_sockets() {
+    let supervisor = supervisor_without(&[libc::SYS_unshare]);
+    let walls = supervisor.walls().await;
+    assert_eq!(walls.isolation(), Ok(Isolation::None), "{walls:?}");
+    assert!(walls.summary().contains("no Unix sockets, other processes can be seen"), "{}", walls.summary());
+    let place = Place::new();
+    for unix_sockets in [UnixSockets::Denied, UnixSockets::Allowed] {
+        let worked =
+            place.attacked_under(&supervisor, Some(Sandbox { unix_sockets, ..place.sandbox() })).await;
+        let others: Vec<_> = worked.iter().filter(|what| !ALLOWED.contains(&what.as_str())).collect();
+        assert!(others.is_empty(), "{others:?}");
+        assert!(place.is_as_it_was());
+    }
+}
+
+#[tokio::test]
+async fn without_namespaces_a_folder_that_cannot_be_kept_apart_refuses_the_program() {
+    let place = Place::new();
+    let around = Writes::Only(vec![place.folder.path().to_owned()]);
+    let mut program = Program::new("/bin/true", "/");
+    program.sandbox = Some(Sandbox { writes: around, ..place.sandbox() });
+    let refused = supervisor_without(&[libc::SYS_unshare]).start(program).await;
+    let Err(StartError::NoSandbox(problem)) = refused else { panic!("it was started") };
+    assert!(problem.contains("move one of them"), "{problem}");
+}
+
+#[tokio::test]
+async fn without_any_wall_a_program_runs_only_if_a_person_accepted_that() {
+    let supervisor = supervisor_without(&[libc::SYS_unshare, libc::SYS_landlock_create_ruleset]);
+    supervisor.walls().await.isolation().unwrap_err();
+    let mut program = Program::new("/bin/true", "/");
+    program.sandbox = Some(Sandbox::new());
+    let Err(StartError::NoSandbox(problem)) = supervisor.start(program.clone()).await else {
+        panic!("it was started");
+    };
+    assert!(problem.contains("Landlock"), "{problem}");
+    program.sandbox = Some(Sandbox { without_walls: WithoutWalls::Accepted, ..Sandbox::new() });
+    let mut started = supervisor.start(program).await.unwrap();
+    assert!(started.walls().starts_with("none: "), "{}", started.walls());
+    assert!(started.walls().ends_with("; a person accepted that"), "{}", started.walls());
+    assert_eq!(started.wait().await.unwrap(), Exit::Status(0));
 }

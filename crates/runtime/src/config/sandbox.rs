@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use adjourn_core::named;
 use adjourn_engine::supervisor::NO_WALLS;
-use adjourn_engine::{Allowance, Protected, SandboxOptions};
+use adjourn_engine::{Acceptance, Allowance, Protected, SandboxOptions};
 
 use super::reader::Reader;
 
@@ -52,13 +52,20 @@ impl SandboxConfig {
     }
 
     /// The wall, with what is kept from every program; none where it is switched off.
-    pub fn options(&self, protected: &Protected) -> Option<SandboxOptions> {
+    ///
+    /// `without_walls` is where a person may have accepted that there is none.
+    pub fn options(
+        &self,
+        protected: &Protected,
+        without_walls: Option<Acceptance>,
+    ) -> Option<SandboxOptions> {
         match self.switch {
             SandboxSwitch::Off => None,
             SandboxSwitch::On => Some(SandboxOptions {
                 protected: protected.clone(),
                 write: self.write.clone(),
                 allow: self.allow.clone(),
+                without_walls: without_walls.map(Box::new),
             }),
         }
     }
