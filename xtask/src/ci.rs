@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, docs, duplicates, ledger, licences, metadata, purity};
+use crate::{cargo, docs, duplicates, ledger, licences, macos, metadata, purity};
 
 /// A step and how to take it.
 type Step = (&'static str, fn() -> Result<()>);
@@ -15,6 +15,7 @@ const STEPS: &[Step] = &[
         let lint = ["clippy", "--workspace", "--all-targets", "--all-features", "--locked"];
         cargo::run(&[&lint[..], &["--", "--deny", "warnings"]].concat())
     }),
+    ("macOS", macos::run_if_possible),
     // The command of the README, literally: what passes here passes for whoever follows it.
     ("tests", || cargo::run(&["xtask", "test"])),
     ("documents", docs::check),

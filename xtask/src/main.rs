@@ -1,5 +1,5 @@
 //! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `mcp-servers`,
-//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `fuzz`, `ci`.
+//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `fuzz`, `macos`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -15,6 +15,7 @@ mod fuzz;
 mod install;
 mod ledger;
 mod licences;
+mod macos;
 mod mcp;
 mod mcp_servers;
 mod metadata;
@@ -61,6 +62,8 @@ enum Verb {
     Torture(torture::Options),
     /// Feed everything that reads foreign bytes by libFuzzer
     Fuzz(fuzz::Options),
+    /// Check that the workspace compiles for macOS
+    Macos,
     /// Hold the server against its own description
     Schemathesis,
     /// Record the runs that the example skills carry again, with real agents and a scripted model
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
         Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
         Verb::Fuzz(options) => fuzz::run(&options),
+        Verb::Macos => macos::run(),
         Verb::Schemathesis => schemathesis::run(),
         Verb::Recordings(options) => recordings::run(&options),
         Verb::Mcp => mcp::run(),

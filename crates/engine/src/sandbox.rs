@@ -160,6 +160,7 @@ impl Sandbox {
     }
 
     /// Whether something stays visible although it is below a hidden folder.
+    #[cfg(target_os = "linux")]
     fn visible_below<'a>(&'a self, hidden: &'a Path) -> impl Iterator<Item = &'a Path> {
         self.visible.iter().map(PathBuf::as_path).filter(move |path| path.starts_with(hidden))
     }

@@ -6,7 +6,9 @@
 
 use std::fs::File;
 use std::io::{self, PipeWriter};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::Duration;

@@ -15,8 +15,10 @@ use fork::Fork;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
+use super::GRACE;
+#[cfg(target_os = "linux")]
+use super::process;
 use super::wire::{Ends, Launch, Status};
-use super::{GRACE, process};
 use crate::sandbox::{self, Sandbox};
 
 /// The exit status for a program that was ended by us: what a shell says about `SIGTERM`.

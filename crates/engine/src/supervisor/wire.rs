@@ -23,6 +23,12 @@ use crate::sandbox::Sandbox;
 /// The largest message. Arguments and environment of a Linux program are limited to 6 MiB by the kernel's defaults.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
+/// A closed socket is an error and no signal. Where the system has no flag for it, the standard library has set the socket so.
+#[cfg(not(target_vendor = "apple"))]
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_vendor = "apple")]
+const NO_SIGNAL: SendFlags = SendFlags::empty();
+
 /// Descriptors that come with a [`Launch`].
 const DESCRIPTORS: usize = 5;
 
@@ -130,7 +136,7 @@ pub(super) fn send(socket: &UnixStream, launch: &Launch, ends: &Ends) -> io::Res
     if !ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)) {
         return Err(io::Error::other("no space for the descriptors"));
     }
-    let sent = rustix::net::sendmsg(socket, &[IoSlice::new(&length)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    let sent = rustix::net::sendmsg(socket, &[IoSlice::new(&length)], &mut ancillary, NO_SIGNAL)?;
     let mut socket: &UnixStream = socket;
     socket.write_all(&length[sent..])?;
     socket.write_all(&body)
