@@ -23,6 +23,7 @@ use adjourn_engine::tools::{Place, Policy, ServerOptions, ToolServers};
 
 use crate::config::{Config, ToolConfig, ToolServer};
 
+pub use history::{HistoryError, chain};
 pub use turn::{Toolset, TurnTools};
 
 /// The tool servers of a data directory, and what was declared about them. Nothing is started before its first use.

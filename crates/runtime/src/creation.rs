@@ -171,7 +171,13 @@ impl Service {
         match self.store().holder(&create_key(&key.key))? {
             None => Ok(None),
             Some(holder) if holder.digest.as_ref() == Some(&key.digest) => {
-                holder.stream.run().map(|earlier| self.run(earlier)).transpose()
+                let Some(run) = holder.stream.run() else { return Ok(None) };
+                match self.run(run) {
+                    Err(ServiceError::UnknownRun(_)) => {
+                        Err(Denied::Refused(Refusal::CreatedAndRemoved { key: key.key.clone(), run }).into())
+                    }
+                    found => found.map(Some),
+                }
             }
             Some(_) => Err(Denied::Refused(Refusal::KeyReused { key: key.key.clone() }).into()),
         }

@@ -126,7 +126,7 @@ impl Toolbox for TurnTools {
             let read = self.0.teller.store().map(|store| history::read(store.as_ref(), self.0.run.id()));
             match read {
                 Some(Ok(history)) => Ok(history),
-                Some(Err(error)) => Err(internal(error.to_string())),
+                Some(Err(error)) => Err(error.into()),
                 None => Err(internal(Stale.to_string())),
             }
         })

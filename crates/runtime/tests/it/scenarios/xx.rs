@@ -3,6 +3,7 @@
 mod approvals;
 mod calls;
 mod cancels;
+mod chains;
 mod elicitation;
 mod failures;
 mod kill;
