@@ -226,7 +226,7 @@ impl Inner {
         }
         match self.request(spec, approval).await {
             Ok(run) => match run.contract(id).map(|contract| contract.status) {
-                Some(ContractStatus::Pending) => self.execute(id).await,
+                Some(ContractStatus::Pending) => self.execute(&run, id).await,
                 _ => told(&run, id),
             },
             Err(told) => told,
