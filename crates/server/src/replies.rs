@@ -36,6 +36,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
             Code::Invalid,
+            Code::ToolServerUnavailable,
         ]))
         .routes(routes!(cancel).refuses(&[
             Code::BadRequest,

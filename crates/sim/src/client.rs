@@ -230,6 +230,7 @@ impl Simulation {
             by: By { name, ..By::USER },
             key: key.map(|key| ReplyKey { key: format!("reply {key}"), digest: format!("{how:?}") }),
             edited_id,
+            edited_key: None,
         })
     }
 

@@ -118,6 +118,7 @@ fn reply(text: &str) -> Command {
         by: By::USER,
         key: None,
         edited_id: ExecutionId::from_bits(0),
+        edited_key: None,
     })
 }
 

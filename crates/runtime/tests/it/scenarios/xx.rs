@@ -4,6 +4,7 @@ mod approvals;
 mod calls;
 mod cancels;
 mod chains;
+mod edits;
 mod elicitation;
 mod failures;
 mod kill;
