@@ -161,6 +161,9 @@ pub struct InteractionView {
     /// Who resolved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_by: Option<By>,
+    /// The idempotency key that it was answered with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
 }
 
 impl InteractionView {
@@ -198,6 +201,7 @@ impl InteractionView {
             response: resolution.map(|resolution| resolution.response.clone()),
             resolved_at: resolution.map(|resolution| resolution.at),
             resolved_by: resolution.map(|resolution| resolution.by.clone()),
+            idempotency_key: resolution.and_then(|resolution| Some(resolution.key.as_ref()?.key.clone())),
         }
     }
 }

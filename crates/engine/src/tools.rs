@@ -64,5 +64,6 @@ pub use limits::{ARGUMENTS_BYTES_MAX, DESCRIPTION_BYTES_MAX, RESULT_BYTES_MAX, T
 pub use options::{Place, ServerOptions};
 pub use outcome::{Called, Lost};
 pub use policy::{Hints, Policy, Treatment};
+pub use server::PreparedCall;
 pub use servers::ToolServers;
 pub use unfinished::Unfinished;

@@ -127,6 +127,7 @@ fn reply(data: &Path) {
             by: By::USER,
             key: None,
             edited_id: ExecutionId::from_bits(0),
+            edited_key: None,
         };
         let run_id = open[0].stream.run().expect("only runs ask here");
         runtime.ask(run_id, Ask::Reply(reply)).await.expect("the question is open");

@@ -16,13 +16,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use adjourn_core::KeyScope;
+use adjourn_core::{KeyScope, ToolCall};
 use adjourn_engine::Protected;
 use adjourn_engine::supervisor::Supervisor;
-use adjourn_engine::tools::{Place, Policy, ServerOptions, ToolServers};
+use adjourn_engine::tools::{Place, Policy, ServerOptions, ToolError, ToolServers};
+use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, ToolConfig, ToolServer};
 
+pub use history::{HistoryError, chain};
 pub use turn::{Toolset, TurnTools};
 
 /// The tool servers of a data directory, and what was declared about them. Nothing is started before its first use.
@@ -48,6 +50,25 @@ impl Contracts {
             (name.clone(), Declared { scope: tool.scope, timeout_sec: tool.timeout_sec })
         });
         Arc::new(Self { servers: ToolServers::new(supervisor, servers), declared: declared.collect() })
+    }
+}
+
+impl Contracts {
+    /// Holds a call against the schema of its tool, as it is now. Asks the tool server, and starts it for that.
+    pub(crate) async fn check(&self, call: &ToolCall) -> Result<(), ToolError> {
+        let tools = self.servers.tools(&call.service, &CancellationToken::new()).await?;
+        let Some(tool) = tools.iter().find(|tool| tool.name == call.method).cloned() else {
+            let known = tools.into_iter().map(|tool| tool.name).collect();
+            return Err(ToolError::UnknownTool {
+                server: call.service.clone(),
+                tool: call.method.clone(),
+                known,
+            });
+        };
+        let arguments = call.arguments.clone();
+        // A schema may take its time, and nothing else waits for it.
+        let checked = tokio::task::spawn_blocking(move || tool.check(&arguments)).await;
+        checked.unwrap_or(Err(ToolError::Stopped))
     }
 }
 

@@ -9,6 +9,7 @@ use adjourn_core::{
 };
 use serde_json::{Value, json};
 
+use crate::contracts::{HistoryError, chain};
 use crate::desk::{Asked, Desk};
 use crate::folder;
 use crate::kernel::Denied;
@@ -41,7 +42,25 @@ impl Service {
         key: Option<String>,
         record: Option<PathBuf>,
     ) -> Result<Created, ServiceError> {
-        let prepared = self.off_thread(move |service| service.prepare(request, key, record)).await?;
+        let keyed = self.off_thread(move |_| {
+            let key = match key {
+                Some(key) => Some(ReplyKey { key, digest: digest(&request)? }),
+                None => None,
+            };
+            Ok((key, request))
+        });
+        let (key, request) = keyed.await?;
+        self.create_once(key, record, move |_| Ok(request)).await
+    }
+
+    /// Finds the run that the key created before, or creates one by the request.
+    pub(crate) async fn create_once(
+        &self,
+        key: Option<ReplyKey>,
+        record: Option<PathBuf>,
+        request: impl FnOnce(&Self) -> Result<RunRequest, ServiceError> + Send + 'static,
+    ) -> Result<Created, ServiceError> {
+        let prepared = self.off_thread(move |service| service.prepare(key, record, request)).await?;
         match prepared {
             Prepared::Before(run) => Ok(Created { run, notice: None }),
             Prepared::New(draft) => self.commit(*draft).await,
@@ -74,31 +93,27 @@ impl Service {
     }
 
     /// Does what waits for the disk where it keeps nobody else waiting.
-    async fn off_thread<T: Send + 'static>(
+    pub(crate) async fn off_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, ServiceError> {
         let service = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&service)).await;
-        done.unwrap_or_else(|_| Err(ServiceError::Internal("making the run stopped halfway".to_owned())))
+        done.unwrap_or_else(|_| Err(ServiceError::Internal("what was asked for stopped halfway".to_owned())))
     }
 
     fn prepare(
         &self,
-        request: RunRequest,
-        key: Option<String>,
+        key: Option<ReplyKey>,
         record: Option<PathBuf>,
+        request: impl FnOnce(&Self) -> Result<RunRequest, ServiceError>,
     ) -> Result<Prepared, ServiceError> {
-        let key = match key {
-            Some(key) => Some(ReplyKey { key, digest: digest(&request)? }),
-            None => None,
-        };
         // First of all: whoever asks again gets the same run, also when its skill is gone meanwhile.
         if let Some(run) = key.as_ref().map(|key| self.created_before(key)).transpose()?.flatten() {
             return Ok(Prepared::Before(Arc::new(run)));
         }
         let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
-        self.make(run_id, request, key, record, None).map(Box::new).map(Prepared::New)
+        self.make(run_id, request(self)?, key, record, None).map(Box::new).map(Prepared::New)
     }
 
     /// Makes a run ready under this id.
@@ -111,6 +126,9 @@ impl Service {
         part: Option<Part>,
     ) -> Result<Draft, ServiceError> {
         let earlier = request.continues.map(|earlier| self.finished(earlier)).transpose()?;
+        if let Some(earlier) = earlier.as_ref().filter(|run| run.spec().resumes_by == ResumesBy::Journal) {
+            self.check_conversation(earlier.id())?;
+        }
         let place = match (&request.workspace, &earlier) {
             (Some(folder), _) => Place::User(folder.clone()),
             // One that had no folder left nothing there to go on with.
@@ -171,7 +189,13 @@ impl Service {
         match self.store().holder(&create_key(&key.key))? {
             None => Ok(None),
             Some(holder) if holder.digest.as_ref() == Some(&key.digest) => {
-                holder.stream.run().map(|earlier| self.run(earlier)).transpose()
+                let Some(run) = holder.stream.run() else { return Ok(None) };
+                match self.run(run) {
+                    Err(ServiceError::UnknownRun(_)) => {
+                        Err(Denied::Refused(Refusal::CreatedAndRemoved { key: key.key.clone(), run }).into())
+                    }
+                    found => found.map(Some),
+                }
             }
             Some(_) => Err(Denied::Refused(Refusal::KeyReused { key: key.key.clone() }).into()),
         }
@@ -190,6 +214,17 @@ impl Service {
             return Err(ServiceError::NotContinuable { run: earlier, problem });
         }
         Ok(run)
+    }
+
+    /// Checks that the conversation of a run is whole: it is read from the journals of all runs of its chain.
+    fn check_conversation(&self, run: RunId) -> Result<(), ServiceError> {
+        match chain(self.store().as_ref(), run) {
+            Ok(_) => Ok(()),
+            Err(HistoryError::Store(error)) => Err(error.into()),
+            Err(gap @ HistoryError::Gap { .. }) => {
+                Err(ServiceError::NotContinuable { run, problem: gap.to_string() })
+            }
+        }
     }
 
     /// What was asked for as it was asked; what is left in `spec` can be written down.
@@ -291,7 +326,7 @@ fn refused(error: WorkspaceError) -> ServiceError {
             invalid(pointer(&["files", &name]), format!("cannot be copied: {source}"))
         }
         WorkspaceError::VersionDamaged { .. } => ServiceError::Skill(message),
-        error @ WorkspaceError::Io { .. } => error.into(),
+        error @ (WorkspaceError::GivenDamaged { .. } | WorkspaceError::Io { .. }) => error.into(),
     }
 }
 

@@ -122,6 +122,11 @@ impl Desk {
         self.gateway.agents()
     }
 
+    /// The tool servers.
+    pub(crate) fn contracts(&self) -> &Contracts {
+        &self.contracts
+    }
+
     /// The folders.
     pub fn workspaces(&self) -> &Workspaces {
         &self.workspaces
@@ -473,6 +478,7 @@ impl VersionError {
                 | WorkspaceError::Missing(_)
                 | WorkspaceError::BadPath { .. }
                 | WorkspaceError::BadUpload { .. }
+                | WorkspaceError::GivenDamaged { .. }
                 | WorkspaceError::Io { .. },
             )
             | Self::Skill(_) => ErrorCode::Internal,

@@ -1,17 +1,18 @@
 //! A data directory at work: what every surface asks things of.
 
 mod contracts;
+mod edits;
 mod refused_attempts;
+mod rerun;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use adjourn_core::{
-    Action, By, Command, ExecutionId, FieldError, InteractionId, Reply, ReplyKey, RoundtableId, Run, RunId,
-    RunRow, canonical, roundtable,
+    Action, By, Command, ExecutionId, FieldError, Interaction, InteractionId, Reply, ReplyKey, RoundtableId,
+    Run, RunId, RunRow, canonical, roundtable,
 };
-use adjourn_engine::secrets::MASK;
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_store::decider::load_readable;
 use adjourn_store::{Committed, Error, SqliteStore, Store, Threads};
@@ -20,12 +21,12 @@ use sha2::{Digest, Sha256};
 
 pub use contracts::Settle;
 
+use self::edits::Edit;
 use crate::config::Config;
-use crate::desk::{Asked, Desk};
+use crate::desk::Desk;
 use crate::driver::Driver;
 use crate::kernel::{Denied, Slots, StopCause};
 use crate::reader;
-use crate::request::{RunRequest, SkillRef};
 use crate::roundtable::{Bell, bell, keep};
 use crate::runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
 use crate::workspace::{WorkspaceError, Workspaces};
@@ -77,6 +78,9 @@ pub enum ServiceError {
     /// The folders of the run cannot be made or read.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
+    /// The tool server that has to be asked does not answer. It may later.
+    #[error("{0}")]
+    ToolServerUnavailable(String),
     /// Adjourn itself is at fault.
     #[error("{0}")]
     Internal(String),
@@ -192,45 +196,34 @@ impl Service {
 
     /// Answers a question.
     pub async fn reply(&self, run_id: RunId, answer: ReplyRequest) -> Result<Arc<Run>, ServiceError> {
-        let interaction_id = match answer.interaction_id {
+        let ReplyRequest { interaction_id, response, action, by, key } = answer;
+        let interaction_id = match interaction_id {
             Some(id) => id,
-            // With none open, the last one: refused with what there is, or known as the same reply by its key.
-            None => {
-                let run = self.run(run_id)?;
-                let open = run.open_interactions().next().map(|interaction| interaction.interaction_id);
-                open.unwrap_or(InteractionId(u32::try_from(run.interactions().len()).unwrap_or(u32::MAX)))
-            }
+            None => meant(&self.run(run_id)?, key.as_deref()),
         };
-        if answer.action == Some(Action::Edit) && answer.response.to_string().contains(MASK) {
-            // What stands behind the mask is not known here, and a call with the mask in it is not what anybody wants.
-            return Err(ServiceError::Invalid(vec![FieldError::new(
-                "/response",
-                format!("has {MASK} in it: write the value itself, or approve the call as it is"),
-            )]));
+        let body = json!({ "interaction_id": interaction_id, "response": response, "action": action });
+        let key = key.map(|key| ReplyKey { key, digest: sha256(&canonical(&body)) });
+        let edited_id = ExecutionId::from_bits(uuid::Uuid::now_v7().as_u128());
+        let edit = match action {
+            Some(Action::Edit) => self.edit(run_id, interaction_id, response.clone(), edited_id).await?,
+            Some(Action::Approve | Action::Reject) | None => None,
+        };
+        let (response, edited_key) = match edit {
+            Some(Edit { shown, key }) => (shown, Some(key)),
+            None => (response, None),
+        };
+        let reply = Reply { interaction_id, response, action, by, key, edited_id, edited_key };
+        let replied = self.runtime.ask(run_id, Command::Reply(reply)).await;
+        let is_recorded = replied.as_ref().is_ok_and(|replied| replied.run.contract(edited_id).is_some());
+        if edited_key.is_some() && !is_recorded {
+            self.forget_edit(run_id, edited_id).await;
         }
-        let body =
-            json!({ "interaction_id": interaction_id, "response": answer.response, "action": answer.action });
-        let key = answer.key.map(|key| ReplyKey { key, digest: sha256(&canonical(&body)) });
-        let reply = Reply {
-            interaction_id,
-            response: answer.response,
-            action: answer.action,
-            by: answer.by,
-            key,
-            edited_id: ExecutionId::from_bits(uuid::Uuid::now_v7().as_u128()),
-        };
-        Ok(self.runtime.ask(run_id, Command::Reply(reply)).await?.run)
+        Ok(replied?.run)
     }
 
     /// Cancels a run: it ends when its processes are gone.
     pub async fn cancel(&self, run_id: RunId, by: By) -> Result<Arc<Run>, ServiceError> {
         Ok(self.runtime.ask(run_id, Command::Cancel(by)).await?.run)
-    }
-
-    /// The request that a run was created by, to be made again.
-    pub fn request_of(&self, run_id: RunId) -> Result<RunRequest, ServiceError> {
-        let run = self.run(run_id)?;
-        Ok(again(&run, self.desk.asked(&run)?, &self.desk.workspaces().of(&run)?))
     }
 
     /// The state of a run, as far as its journal can be read.
@@ -334,38 +327,20 @@ fn is_over(store: &dyn Store, run_id: RunId, id: ExecutionId) -> bool {
     }
 }
 
-fn no_program(error: std::io::Error) -> Error {
-    Error::Failed { doing: "find its own program", problem: error.to_string() }
+/// The question that an answer without a number is for: the one that the same key answered before, else the oldest that is
+/// open. With none open, the last one, which is refused with what there is.
+fn meant(run: &Run, key: Option<&str>) -> InteractionId {
+    let same_key = |interaction: &&Interaction| {
+        let before = interaction.resolution.as_ref().and_then(|resolution| resolution.key.as_ref());
+        before.is_some_and(|before| Some(before.key.as_str()) == key)
+    };
+    let answered = run.interactions().iter().find(same_key);
+    let meant = answered.or_else(|| run.open_interactions().next()).or_else(|| run.interactions().last());
+    meant.map_or(InteractionId(0), |interaction| interaction.interaction_id)
 }
 
-fn again(run: &Run, asked: Asked, workspace: &crate::workspace::Workspace) -> RunRequest {
-    let spec = run.spec();
-    let uploads = workspace.uploads_there().into_iter().filter_map(|from| {
-        let name = from.file_name()?.to_str()?.to_owned();
-        Some(crate::workspace::Upload { name, from })
-    });
-    let skill = workspace.skill.clone().map(SkillRef::At);
-    RunRequest {
-        prompt: if skill.is_some() { None } else { asked.prompt },
-        skill,
-        engine: Some(spec.engine.clone()),
-        execution_mode: Some(spec.execution_mode.to_string()),
-        input: asked.input,
-        parameter: asked.parameter,
-        options: json!({
-            "interactive_require_user_reply": spec.strict == adjourn_core::Strict::On,
-            "session_timeout_sec": spec.session_timeout_sec,
-            "interactive_profile": { "kind": spec.profile },
-            "max_attempt": spec.max_attempt,
-            "hard_timeout_sec": spec.hard_timeout_sec,
-            "repair_limit": spec.repair_limit,
-            "priority": spec.priority,
-        }),
-        labels: spec.labels.clone(),
-        continues: None,
-        files: uploads.collect(),
-        workspace: None,
-    }
+fn no_program(error: std::io::Error) -> Error {
+    Error::Failed { doing: "find its own program", problem: error.to_string() }
 }
 
 fn slots(config: &Config) -> Slots {

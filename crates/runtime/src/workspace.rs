@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! DATA/runs/run_…/            one per run
-//!   workspace.json            where the agent works, if not in `work`
+//!   workspace.json            where the agent works, if not in `work`, and the digests of what it was given
+//!   given/                    files that came with the request, as they came: no agent can write there
 //!   work/                     the agent's working folder
 //!     .skill/NAME/            a copy of the skill for the agent, which nothing is read back from
-//!     uploads/                files that came with the request, if any did
+//!     uploads/                copies of these for the agent
 //!   logs/                     attempt-1.stdout, attempt-1.stderr, …, once there is output
 //! DATA/skills/SHA256/NAME/    a version of a skill, which all runs that were created with it read
 //! DATA/incoming/              files of requests that are still being read
@@ -20,6 +21,7 @@
 
 mod calls;
 mod error;
+mod given;
 mod incoming;
 mod listing;
 mod removal;
@@ -27,6 +29,7 @@ mod removal;
 mod tests;
 mod versions;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -60,7 +63,7 @@ pub const UPLOADS_MAX: usize = 100;
 /// Bytes of one file that comes with a request.
 pub const UPLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Bytes of all files that come with one request: what a disk should have to spare, twice, while they are copied.
+/// Bytes of all files that come with one request: what a disk should have to spare, three times, while they are copied.
 pub const UPLOADS_BYTES_MAX: u64 = 4 * UPLOAD_BYTES_MAX;
 
 const ABOUT: &str = "workspace.json";
@@ -113,6 +116,10 @@ struct About {
     /// The name of the skill that was copied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     skill: Option<String>,
+    /// The files that came with the request, by their names, and the digests of their contents. None for a run from before
+    /// these files were kept as they came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    given: Option<BTreeMap<String, String>>,
 }
 
 /// All workspaces of a data directory.
@@ -210,19 +217,9 @@ impl Workspaces {
         if let Some(skill) = new.skill {
             copy_skill(skill, &work.join(SKILL_FOLDER))?;
         }
-        if !new.uploads.is_empty() {
-            fs::create_dir(work.join(UPLOADS_FOLDER)).map_err(doing("making the workspace"))?;
-        }
-        for Upload { name, from } in new.uploads {
-            let to = work.join(UPLOADS_FOLDER).join(name);
-            if !is_upload_name(name) {
-                let problem = "is not a name for a file that comes with a request".to_owned();
-                return Err(WorkspaceError::BadPath { path: name.clone(), problem });
-            }
-            let copied = folder::copy_file(from, &to, 0o644, UPLOAD_BYTES_MAX);
-            copied.map_err(|error| error::uploading(name, error))?;
-        }
-        let mut about = About { skill: new.skill.map(|skill| skill.name.clone()), ..About::default() };
+        let given = Some(given::keep(temporary, new.uploads)?);
+        let skill = new.skill.map(|skill| skill.name.clone());
+        let mut about = About { skill, given, ..About::default() };
         match &new.place {
             Place::Own => {}
             Place::User(folder) => {
@@ -255,7 +252,7 @@ impl Workspaces {
     /// The workspace of a run that has a folder, if all of it is still there.
     pub fn open(&self, run_id: RunId) -> Result<Workspace, WorkspaceError> {
         let own = self.runs.join(run_id.to_string());
-        let About { folder, shares, skill } = self.about(run_id)?;
+        let About { folder, shares, skill, given: _ } = self.about(run_id)?;
         // Where a chain of runs works was decided for the first of them.
         let (folder, owner) = match shares {
             None => (folder, own.clone()),

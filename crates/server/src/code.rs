@@ -58,6 +58,8 @@ named! {
         NotFinished = "NOT_FINISHED",
         /// The idempotency key was used for another request.
         KeyReused = "KEY_REUSED",
+        /// The idempotency key created a run that was removed since.
+        RunPruned = "RUN_PRUNED",
         /// The run cannot be continued, or is already.
         NotContinuable = "NOT_CONTINUABLE",
         /// The run or the roundtable does not take this now.
@@ -82,6 +84,8 @@ named! {
         Internal = "INTERNAL",
         /// The folders of the run cannot be made or read.
         WorkspaceFailed = "WORKSPACE_FAILED",
+        /// The tool server that has to be asked does not answer.
+        ToolServerUnavailable = "TOOL_SERVER_UNAVAILABLE",
         /// The server is about to end, and begins no turn any more.
         Draining = "DRAINING",
         /// The server does not get on: a thread of it is stuck in one step.
@@ -122,12 +126,15 @@ impl Code {
             | Self::NotAllowedNow
             | Self::NothingToSettle
             | Self::Conflict => StatusCode::CONFLICT,
+            Self::RunPruned => StatusCode::GONE,
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
             Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Draining | Self::Stalled | Self::JournalUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Draining | Self::Stalled | Self::JournalUnavailable | Self::ToolServerUnavailable => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
         }
     }
 }

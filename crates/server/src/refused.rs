@@ -27,6 +27,7 @@ impl From<ServiceError> for Problem {
             ServiceError::UnknownRoundtable(_) => Self::new(Code::UnknownRoundtable, detail),
             ServiceError::Roundtable(refusal) => refusal.into(),
             ServiceError::NotContinuable { .. } => Self::new(Code::NotContinuable, detail),
+            ServiceError::ToolServerUnavailable(_) => Self::new(Code::ToolServerUnavailable, detail),
             ServiceError::Denied(denied) => denied.into(),
             ServiceError::Store(error) => error.into(),
             ServiceError::Workspace(error) => error.into(),
@@ -68,6 +69,7 @@ fn code(refusal: &Refusal) -> Code {
         // To whoever answers it is the same: that question does not wait for an answer.
         Refusal::UnknownInteraction { .. } | Refusal::NotOpen { .. } => Code::NotOpen,
         Refusal::KeyReused { .. } => Code::KeyReused,
+        Refusal::CreatedAndRemoved { .. } => Code::RunPruned,
         Refusal::Continued { .. } => Code::NotContinuable,
         Refusal::NothingToSettle(_) => Code::NothingToSettle,
         Refusal::Machine(_) | Refusal::Ending => Code::NotAllowedNow,

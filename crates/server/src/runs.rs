@@ -35,6 +35,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::BadRequest,
             Code::BodyTooSlow,
             Code::KeyReused,
+            Code::RunPruned,
             Code::NotContinuable,
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
@@ -48,6 +49,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::UnknownRun,
             Code::NoWorkspace,
             Code::KeyReused,
+            Code::RunPruned,
             Code::Invalid,
             Code::SkillUnusable,
             Code::QueueFull,
@@ -119,8 +121,8 @@ pub(crate) async fn rerun(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let request = server.blocking(move |service| Ok(service.request_of(id)?)).await?;
-    start(&server, request, key).await.map(CreatedView::answer)
+    let service = server.service.clone();
+    whole(async move { service.rerun(id, key).await }).await.map(CreatedView::answer)
 }
 
 /// Creates a run that comes without files.

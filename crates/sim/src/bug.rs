@@ -29,6 +29,10 @@ pub enum Bug {
     TurnsPriorityAround,
     /// An irreversible call is made again after a restart without asking anybody.
     RepeatsCalls,
+    /// A prune removes a run that another one continues.
+    PrunesContinued,
+    /// A prune forgets the key that a run was created with.
+    ForgetsCreateKeys,
 }
 
 impl Bug {
@@ -47,5 +51,7 @@ impl Bug {
         Self::ForgetsRunning,
         Self::TurnsPriorityAround,
         Self::RepeatsCalls,
+        Self::PrunesContinued,
+        Self::ForgetsCreateKeys,
     ];
 }

@@ -100,7 +100,10 @@ impl Simulation {
 
     fn ended_run_of(&self, index: usize) -> Option<&Run> {
         let mut runs = self.mirror.runs.values();
-        runs.find(|run| self.clients.plan_of(run.id()) == Some(index) && run.status().is_terminal())
+        runs.find(|run| {
+            let is_there = !self.mirror.removed.contains(&run.id());
+            self.clients.plan_of(run.id()) == Some(index) && run.status().is_terminal() && is_there
+        })
     }
 
     pub(crate) fn created(&mut self, index: usize, ticket: &Ticket, answer: Answer) -> Result<(), Violation> {
@@ -227,6 +230,7 @@ impl Simulation {
             by: By { name, ..By::USER },
             key: key.map(|key| ReplyKey { key: format!("reply {key}"), digest: format!("{how:?}") }),
             edited_id,
+            edited_key: None,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use adjourn_core::Item;
+use adjourn_core::{Item, RunId};
 use adjourn_store::{Error, Outcome, SqliteStore, Store};
 
 use crate::memory::{MemoryStore, Unsynced};
@@ -26,6 +26,9 @@ pub(crate) trait Disk {
 
     /// Gives up what was written.
     fn discard(&mut self);
+
+    /// Removes a run that something still needs, where a bug wants that. Bugs are planted in memory only.
+    fn remove_whatever_needs_it(&self, _run: RunId) {}
 
     /// Stops, and starts again with what is left. Nobody else has a handle to the store by now.
     fn crash(&mut self, unsynced: Unsynced);
@@ -50,6 +53,10 @@ impl Disk for MemoryDisk {
 
     fn discard(&mut self) {
         self.0.discard();
+    }
+
+    fn remove_whatever_needs_it(&self, run: RunId) {
+        self.0.remove_whatever_needs_it(run);
     }
 
     fn crash(&mut self, unsynced: Unsynced) {

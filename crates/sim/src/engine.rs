@@ -94,6 +94,7 @@ impl Simulation {
         })?;
         let is_alone = self.engines.turns.get(&run_id).is_none_or(|other| other.has_ended);
         ensure(is_alone, "a run has one live turn", || format!("turn {turn} of {run_id}"))?;
+        self.check_conversation(run)?;
         self.counts.add("turns");
         let live = LiveTurn {
             turn,
@@ -209,7 +210,10 @@ impl Simulation {
                     self.engines.turns.remove(&run_id);
                 }
             }
-            Err(Denied::Refused(_)) => self.next_act(run_id, turn),
+            Err(Denied::Refused(refusal)) => {
+                self.check_answered(ticket, &refusal)?;
+                self.next_act(run_id, turn);
+            }
             Err(_) => {
                 let delay = 300 + self.draw_delay(1000);
                 self.inside(delay, Inside::Again(Box::new(ticket.clone())));

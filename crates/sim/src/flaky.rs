@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
-    RunId, RunRow, RunStatus, StreamId,
+    RunId, RunRow, RunStatus, StreamId, Timestamp,
 };
 use adjourn_store::{
-    After, Error, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store,
+    After, Error, OpenCursor, Outcome, Pending, Removal, RoundtableFilter, RunFilter, Settled, Store,
 };
 use tokio::sync::watch;
 
@@ -145,7 +145,11 @@ impl Store for FlakyStore {
         self.inner.settle_notices(settled)
     }
 
-    fn remove(&self, run: RunId) -> Result<bool, Error> {
+    fn remove(&self, run: RunId) -> Result<Removal, Error> {
         self.inner.remove(run)
+    }
+
+    fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error> {
+        self.inner.forget_keys(made_before)
     }
 }

@@ -11,10 +11,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
-    RunId, RunRow, RunStatus, StreamId,
+    RunId, RunRow, RunStatus, StreamId, Timestamp,
 };
 use adjourn_store::{
-    After, Error, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store,
+    After, Error, OpenCursor, Outcome, Pending, Removal, RoundtableFilter, RunFilter, Settled, Store,
 };
 use tokio::sync::watch;
 
@@ -89,6 +89,11 @@ impl MemoryStore {
     /// Makes the last entry of a stream unreadable, as a bad disk does.
     pub fn damage(&self, stream: StreamId) {
         self.inside().tables.damage(stream);
+    }
+
+    /// Removes a run that something still needs: what a planted bug does.
+    pub(crate) fn remove_whatever_needs_it(&self, run: RunId) {
+        self.inside().tables.remove_whatever_needs_it(run);
     }
 
     fn apply(&self, batch: &[Item]) -> Vec<Outcome> {
@@ -209,7 +214,11 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn remove(&self, run: RunId) -> Result<bool, Error> {
+    fn remove(&self, run: RunId) -> Result<Removal, Error> {
         Ok(self.inside().tables.remove(run))
+    }
+
+    fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error> {
+        Ok(self.inside().tables.forget_keys(made_before))
     }
 }

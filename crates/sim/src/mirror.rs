@@ -15,6 +15,8 @@ use crate::report::{Violation, ensure};
 #[derive(Default)]
 pub(crate) struct Mirror {
     pub(crate) runs: BTreeMap<RunId, Run>,
+    /// Runs that a prune removed: what they were is still known here.
+    pub(crate) removed: BTreeSet<RunId>,
     /// Everything up to here was read.
     position: u64,
     /// The last frame of each stream.

@@ -59,6 +59,8 @@ pub struct Faults {
     pub slow: u64,
     /// A survey that finds something missing.
     pub survey: u64,
+    /// A prune of everything that may go, at each restart.
+    pub prune: u64,
 }
 
 /// A run that somebody wants.
@@ -72,8 +74,10 @@ pub struct RunPlan {
     pub continues: Option<usize>,
     /// The idempotency key it is asked for with.
     pub key: Option<String>,
-    /// How often it is asked for at the same moment.
+    /// How often it is asked for.
     pub asks: u32,
+    /// How long after each time the next one comes.
+    pub asks_every_ms: i64,
     /// How long after that somebody cancels it.
     pub cancel_after_ms: Option<i64>,
     /// What the engine does in each attempt; the last one counts for all that follow.

@@ -26,6 +26,9 @@ pub enum Scenario {
     Permissions,
     /// Makes an irreversible call that a person allows, and whose tool then wants to know something.
     Elicitation,
+    /// Three runs that continue each other, each of which makes the same irreversible call, asks, and makes it again; at
+    /// each restart everything is pruned that may go.
+    Chain,
 }
 
 impl Scenario {
@@ -40,6 +43,7 @@ impl Scenario {
         Self::Sticky,
         Self::Permissions,
         Self::Elicitation,
+        Self::Chain,
     ];
 
     /// The plan, without any crash.
@@ -68,6 +72,19 @@ impl Scenario {
                 vec![attempt(&[Act::Call(call), Act::End(End::Done)]), done]
             }
             Self::Cancel => vec![attempt(&[Act::Work(60_000), Act::End(End::Done)])],
+            Self::Chain => {
+                let same = Call {
+                    number: 0,
+                    irreversible: true,
+                    everywhere: false,
+                    approval: false,
+                    goes: Goes::Well,
+                };
+                vec![
+                    attempt(&[Act::Call(same), Act::End(End::Ask)]),
+                    attempt(&[Act::Call(same), Act::End(End::Done)]),
+                ]
+            }
         };
         let strict = if self == Self::Expiry { Strict::Off } else { Strict::On };
         let profile = match self {
@@ -78,7 +95,8 @@ impl Scenario {
             | Self::Call
             | Self::Cancel
             | Self::Expiry
-            | Self::Elicitation => Profile::Resumable,
+            | Self::Elicitation
+            | Self::Chain => Profile::Resumable,
         };
         let run = RunPlan {
             at_ms: 0,
@@ -91,20 +109,37 @@ impl Scenario {
             continues: None,
             key: Some("create".to_owned()),
             asks: 1,
+            asks_every_ms: 0,
             cancel_after_ms: (self == Self::Cancel).then_some(1000),
             attempts,
             person: if self == Self::Expiry { Person::Absent } else { Person::Prompt },
         };
+        let runs = if self == Self::Chain { chain_of(&run) } else { vec![run] };
         Plan {
             seed: 0,
             slots: Slots { total: 1, ..Slots::default() },
             warm_max: 2048,
-            runs: vec![run],
-            faults: Faults::default(),
+            runs,
+            faults: Faults { prune: u64::from(self == Self::Chain), ..Faults::default() },
             crashes: Crashes::default(),
             calm_at_ms: 120_000,
             medium: Medium::Memory,
             bug: None,
         }
     }
+}
+
+/// Three runs, each of which continues the one before if that is still there. They come far enough apart for each to end
+/// before the next, also after a crash.
+fn chain_of(run: &RunPlan) -> Vec<RunPlan> {
+    let nth = |index: usize, at_ms| RunPlan {
+        at_ms,
+        continues: index.checked_sub(1),
+        key: Some(format!("create {index}")),
+        // Once more when it has ended, and may be pruned.
+        asks: 2,
+        asks_every_ms: 60_000,
+        ..run.clone()
+    };
+    vec![nth(0, 0), nth(1, 20_000), nth(2, 40_000)]
 }

@@ -62,6 +62,7 @@ fn faults(random: &mut Random) -> Faults {
         clock: often(30),
         slow: often(15),
         survey: often(6),
+        prune: often(2),
     }
 }
 
@@ -94,6 +95,7 @@ fn run_plan(random: &mut Random) -> RunPlan {
         spec,
         continues: random.once_in(5).then(|| small(random, 4)),
         asks: if key.is_some() && random.once_in(2) { 2 } else { 1 },
+        asks_every_ms: 0,
         key,
         cancel_after_ms: random.once_in(6).then(|| delay(random)),
         attempts: (0..1 + random.below(3)).map(|_| attempt(random)).chain([done()]).collect(),

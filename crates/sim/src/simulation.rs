@@ -7,6 +7,7 @@
 mod commit;
 mod crash;
 mod finish;
+mod prune;
 mod shell;
 mod todo;
 
@@ -97,8 +98,9 @@ impl Simulation {
         simulation.later(0, Todo::Restart);
         for index in 0..simulation.plan.runs.len() {
             let run = &simulation.plan.runs[index];
-            for _ in 0..run.asks {
-                simulation.later(simulation.plan.runs[index].at_ms, Todo::Create(index));
+            let (at_ms, every_ms) = (run.at_ms, run.asks_every_ms);
+            for nth in 0..i64::from(run.asks) {
+                simulation.later(at_ms + nth * every_ms, Todo::Create(index));
             }
         }
         simulation.later(simulation.plan.calm_at_ms, Todo::Calm);

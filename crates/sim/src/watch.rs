@@ -289,7 +289,7 @@ impl Watch {
                 format!("{run_id} is {status:?}")
             })?;
         }
-        for run in mirror.runs.values() {
+        for run in mirror.runs.values().filter(|run| !mirror.removed.contains(&run.id())) {
             let folded = adjourn_store::decider::load(store, run.id());
             ensure(
                 folded.is_ok_and(|folded| folded.as_ref() == Some(run)),

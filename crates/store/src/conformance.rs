@@ -77,6 +77,8 @@ macro_rules! store_conformance {
             reads::cursors_beyond_every_number_find_nothing,
             removal::a_run_that_ended_is_removed_with_everything_that_is_only_its_own,
             removal::a_run_that_is_still_needed_is_not_removed,
+            removal::a_chain_of_runs_is_removed_from_its_end,
+            removal::a_key_that_created_a_removed_run_is_held_until_it_is_forgotten,
             removal::positions_never_go_back_when_the_newest_entry_is_removed,
             roundtables::a_row_follows_its_roundtable,
             roundtables::roundtables_are_listed_newest_first_by_status_and_paged,

@@ -88,20 +88,48 @@ pub trait Store: Send + Sync + 'static {
     /// Remembers what became of notices, all in one commit. One that is not there any more is nobody's business.
     fn settle_notices(&self, settled: &[Settled]) -> Result<(), Error>;
 
-    /// Removes a run that has ended: its entries, its row with its labels, its contracts, its notices, heard or not, and the keys it holds that
-    /// nobody else could use, which are those of a scope `run:…` and the one it was created with. Durable and complete
-    /// when it returns.
+    /// Removes a run that has ended: its entries, its row with its labels, its contracts, its notices, delivered or not,
+    /// its keys of a scope `run:…`, and the key that its successor holds. Durable and complete when it returns.
     ///
-    /// False, and nothing changes, where there is no such run, where it has not ended, or where a person still has to
-    /// say what became of one of its calls (a contract that is [`unknown`](ContractRow::unknown)).
+    /// Kept, with nothing changed, while something needs it ([`KeptBecause`]). A chain of runs that continue each other
+    /// is therefore removed from its end: no run of it can come after one that was removed, because a run has one
+    /// successor ever, and so nothing can ask for the keys of the chain any more.
     ///
-    /// - **Wider keys stay**: what was done once per skill, or once at all, is not done again because nobody remembers
-    ///   who did it.
+    /// - **Wider keys stay**: a call that was made once per skill, or once at all, is not made again because the run
+    ///   that made it is gone.
+    /// - **The key that it was created with stays** until [`forget_keys`](Self::forget_keys): the same request again
+    ///   must not create a second run.
     /// - **Positions never go back.** The [`head`](Self::head) stays where it is, also when the newest entry was removed
     ///   and after a restart; [`read_all`](Self::read_all) goes over the hole. Watches do not change.
     ///
     /// Whoever keeps states of runs in memory forgets this one: a store does not tell.
-    fn remove(&self, run: RunId) -> Result<bool, Error>;
+    fn remove(&self, run: RunId) -> Result<Removal, Error>;
+
+    /// Forgets the keys that removed runs were created with, of runs whose id was made before `made_before`. Returns how
+    /// many there were.
+    fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error>;
+}
+
+/// What became of a run that was to be removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// It is gone.
+    Removed,
+    /// It is still there, as it was.
+    Kept(KeptBecause),
+    /// There is no such run.
+    NotThere,
+}
+
+/// Why a run is not removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptBecause {
+    /// It has not ended.
+    NotEnded(RunStatus),
+    /// A person has to say what became of one of its calls: a contract that is [`unknown`](ContractRow::unknown).
+    CallInDoubt,
+    /// This run continues it: its conversation and its keys are still needed.
+    ContinuedBy(RunId),
 }
 
 /// A notice that was not heard yet.

@@ -12,7 +12,8 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use adjourn_core::{
-    Command, Decided, Event, Folding, Item, Known, Refusal, Run, RunId, Timestamp, Wanted, ends_unreadable,
+    Command, Create, Decided, Event, Folding, Item, Known, Refusal, Run, RunId, Timestamp, Wanted,
+    ends_unreadable,
 };
 
 use self::batch::{Batch, Decision, Draft};
@@ -323,7 +324,7 @@ impl<T> Decider<T> {
             // The first answer holds: here is the run that was created then, as far as it is durable.
             Err(Refusal::CreatedBefore(earlier)) => match load(self.store.as_ref(), earlier)? {
                 Some(run) => Ok(Considered::Unchanged(Arc::new(run))),
-                None => Err(Refusal::UnknownRun(earlier).into()),
+                None => Err(created_and_removed(command, earlier).into()),
             },
             Err(refusal) => Err(refusal.into()),
         }
@@ -359,6 +360,17 @@ impl<T> Decider<T> {
 enum Considered {
     Changed { before: Option<Arc<Run>>, decided: Box<Decided> },
     Unchanged(Arc<Run>),
+}
+
+/// The refusal to create a run with a key whose run was removed.
+fn created_and_removed(command: &Command, run: RunId) -> Refusal {
+    match command {
+        Command::Create(Create { key: Some(key), .. }) => {
+            Refusal::CreatedAndRemoved { key: key.key.clone(), run }
+        }
+        // No other command finds a run by its key.
+        _ => Refusal::UnknownRun(run),
+    }
 }
 
 /// The state of a run as its journal has it; none where there is no such run.

@@ -21,7 +21,8 @@ mod tally;
 mod threads;
 
 pub use contract::{
-    After, Conflict, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store,
+    After, Conflict, KeptBecause, OpenCursor, Outcome, Pending, Removal, RoundtableFilter, RunFilter,
+    Settled, Store,
 };
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;

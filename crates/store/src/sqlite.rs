@@ -18,14 +18,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
-    RunId, RunRow, RunStatus, StreamId,
+    RunId, RunRow, RunStatus, StreamId, Timestamp,
 };
 use tokio::sync::watch;
 
 use crate::feed::Feed;
 use crate::lock::Lock;
 use crate::{
-    After, Error, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled, Store, directory,
+    After, Error, OpenCursor, Outcome, Pending, Removal, RoundtableFilter, RunFilter, Settled, Store,
+    directory,
 };
 
 pub use examine::{Examination, Finding, Remedy};
@@ -203,7 +204,11 @@ impl Store for SqliteStore {
         self.writer("settle notices")?.settle_notices(settled)
     }
 
-    fn remove(&self, run: RunId) -> Result<bool, Error> {
+    fn remove(&self, run: RunId) -> Result<Removal, Error> {
         self.writer("remove a run")?.remove(run)
+    }
+
+    fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error> {
+        self.writer("forget keys")?.forget_keys(made_before)
     }
 }

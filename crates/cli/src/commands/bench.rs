@@ -166,6 +166,7 @@ async fn client(runtime: Runtime, next: Arc<AtomicU64>, runs: u64) -> Result<Vec
             by: By::USER,
             key: None,
             edited_id: ExecutionId::from_bits(0),
+            edited_key: None,
         };
         runtime.ask(run_id, Command::Reply(reply)).await?;
         until(&runtime, run_id, &mut changes, RunStatus::is_terminal).await?;

@@ -1,26 +1,20 @@
 //! `adjourn prune`: removes finished runs and their workspaces.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
-use adjourn_core::{RunId, RunStatus, Timestamp};
+use adjourn_core::Timestamp;
+use adjourn_runtime::prune;
 use adjourn_runtime::workspace::Workspaces;
-use adjourn_store::decider::load_readable;
-use adjourn_store::{RunFilter, Store};
 use clap::Args;
-use serde_json::json;
 
 use crate::data::{Global, now};
 use crate::exit::{Exit, wrong_use};
 use crate::output::print_json;
 
-/// Rows that are read at once.
-const PAGE: usize = 1000;
-
 /// Remove finished runs, and what they left
 ///
-/// A folder that was named with --workspace is never removed, nor is a run that waits, or one with a call of which
-/// nobody has said whether it happened.
+/// A run is kept while another run continues it, while its roundtable is active, and while it is not known whether one of
+/// its calls happened. A folder that was named with --workspace is never removed.
 #[derive(Debug, Args)]
 pub(super) struct Prune {
     /// How long ago they ended, at least: 30d, 12h, 45m or 10s
@@ -40,24 +34,13 @@ impl Prune {
         let workspaces = Workspaces::new(&global.absolute_data());
         let millis = i64::try_from(self.older_than.as_millis()).unwrap_or(i64::MAX);
         let before = Timestamp::from_millis(now().millis().saturating_sub(millis));
-        let (mut removed, mut kept) = (Vec::new(), Vec::new());
-        for run_id in ended_before(&store, before)? {
-            // The workspace afterwards: one without a run is found by the next start, the other way round nobody would
-            // notice that files are missing.
-            if store.remove(run_id)? {
-                workspaces.remove(run_id)?;
-                removed.push(run_id);
-            } else {
-                kept.push(run_id);
-            }
-        }
-        workspaces.prune_versions(|skill| versions_read(&store, skill))?;
+        let pruned = prune(&store, &workspaces, before, now())?;
         if global.json {
-            print_json(&json!({ "removed": removed, "kept": kept }))?;
+            print_json(&serde_json::to_value(&pruned)?)?;
         } else {
-            anstream::eprintln!("{} removed", count(removed.len()));
-            for run_id in kept {
-                anstream::eprintln!("{run_id} is kept: nobody has said what became of one of its calls");
+            anstream::eprintln!("{} removed", count(pruned.removed.len()));
+            for kept in &pruned.kept {
+                anstream::eprintln!("{kept}");
             }
         }
         Ok(Exit::Done)
@@ -66,35 +49,6 @@ impl Prune {
 
 fn count(runs: usize) -> String {
     if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
-}
-
-fn ended_before(store: &dyn Store, before: Timestamp) -> anyhow::Result<Vec<RunId>> {
-    let mut ended = Vec::new();
-    for &status in RunStatus::ALL.iter().filter(|status| status.is_terminal()) {
-        let mut filter = RunFilter { status: Some(status), ..RunFilter::default() };
-        loop {
-            let page = store.runs(&filter, PAGE)?;
-            let Some(last) = page.last() else { break };
-            filter.before = Some(last.run_id);
-            ended.extend(page.iter().filter(|row| row.updated_at <= before).map(|row| row.run_id));
-        }
-    }
-    Ok(ended)
-}
-
-/// The versions of a skill that the runs which are left read.
-fn versions_read(store: &dyn Store, skill: &str) -> anyhow::Result<HashSet<String>> {
-    let mut filter = RunFilter { skill: Some(skill.to_owned()), ..RunFilter::default() };
-    let mut versions = HashSet::new();
-    loop {
-        let page = store.runs(&filter, PAGE)?;
-        let Some(last) = page.last() else { return Ok(versions) };
-        filter.before = Some(last.run_id);
-        for row in &page {
-            let run = load_readable(store, row.run_id)?;
-            versions.extend(run.and_then(|run| run.spec().skill_version.clone()));
-        }
-    }
 }
 
 /// `30d`, `12h`, `45m`, `10s`.

@@ -60,10 +60,15 @@ impl Reply {
     async fn reply(self, client: &mut Client<'_>, data: Option<Value>) -> anyhow::Result<Tail> {
         let run = find(client, &self.run).await?;
         let asked = client.interactions(run.run_id).await?;
-        let wanted = self.interaction.map(InteractionId);
+        // The same key again means the question that it answered, whatever was asked since.
+        let same_key = |it: &&InteractionView| self.key.is_some() && it.idempotency_key == self.key;
+        let answered = asked.iter().find(same_key).map(|it| it.interaction_id);
+        let wanted = self.interaction.map(InteractionId).or(answered);
         // What is not open is refused by the rules, which know best what to say about it.
-        let open =
-            asked.iter().find(|it| it.is_open() && wanted.is_none_or(|wanted| wanted == it.interaction_id));
+        let open = asked.iter().find(|it| {
+            let can_be_meant = it.is_open() || answered == Some(it.interaction_id);
+            can_be_meant && wanted.is_none_or(|wanted| wanted == it.interaction_id)
+        });
         // With none open, the last one: refused with what there is, or known as the same reply by its key.
         let last = asked.last().map_or(InteractionId(0), |last| last.interaction_id);
         let interaction_id = wanted.or(open.map(|open| open.interaction_id)).unwrap_or(last);

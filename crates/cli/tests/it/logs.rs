@@ -13,7 +13,7 @@ fn serve(world: &World, filter: &str) -> Server {
 }
 
 /// The answer to a POST, head and body.
-fn post(address: &str, path: &str, body: &str) -> String {
+pub(crate) fn post(address: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     let length = body.len();
     write!(

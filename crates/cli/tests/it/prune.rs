@@ -2,7 +2,19 @@
 
 use serde_json::json;
 
+use crate::logs::post;
+use crate::serving::Serving;
 use crate::world::World;
+
+/// A run that continues another and waits.
+fn waiting_successor(world: &World, first: &str) -> String {
+    world.write("asks.sh", "#!/bin/sh\ncat >/dev/null\necho 'And now?'\n");
+    let server = Serving::start(world, "127.0.0.1:0", &[]);
+    let request = json!({ "skill": "deploy", "engine": "asks", "continues": first });
+    let answer = post(server.address(), "/v1/runs", &request.to_string());
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    world.until_waiting(1).remove(0)
+}
 
 #[test]
 fn finished_runs_go_with_their_folders_and_the_others_stay() {
@@ -20,6 +32,23 @@ fn finished_runs_go_with_their_folders_and_the_others_stay() {
     assert_eq!(world.says(&["reply", &waiting, "prod"]).code, Some(0), "the rest goes on");
     assert_eq!(world.says(&["prune", "--older-than", "0s"]).stderr, "1 run removed\n");
     assert_eq!(world.says(&["ps"]).stderr, "there are no such runs\n");
+}
+
+#[test]
+fn a_run_that_another_continues_is_kept_and_it_says_why() {
+    let world = World::new();
+    let first = world.finished_run();
+    let second = waiting_successor(&world, &first);
+    let kept = json!({ "run_id": first, "reason": "continued", "needed_by": second });
+    assert_eq!(world.json(&["prune", "--older-than", "0s"]), json!({ "removed": [], "kept": [kept] }));
+    let said = world.says(&["prune", "--older-than", "0s"]).stderr;
+    assert_eq!(said, format!("0 runs removed\n{first} is kept: {second} continues it\n"));
+    assert!(world.path().join(".adjourn/runs").join(&first).is_dir());
+
+    assert_eq!(world.says(&["cancel", &second]).code, Some(0));
+    let gone = json!({ "removed": [second, first], "kept": [] });
+    assert_eq!(world.json(&["prune", "--older-than", "0s"]), gone, "the whole chain goes, its end first");
+    assert_eq!(std::fs::read_dir(world.path().join(".adjourn/runs")).unwrap().count(), 0);
 }
 
 #[test]

@@ -50,6 +50,33 @@ fn nothing_is_answered_twice() {
 }
 
 #[test]
+fn the_same_key_is_the_same_answer_also_after_the_next_question_appeared() {
+    let world = World::new();
+    // Asks where, and then when, each time in words of its own.
+    let asks_twice = r#"#!/bin/sh
+cat >/dev/null
+turn=$(($(cat turns 2>/dev/null || echo 0) + 1)); echo $turn >turns
+case $turn in
+  1) echo '{"__SKILL_DONE__": false, "message": "Where?", "ui_hints": {"kind": "choose_one",
+       "options": [{"value": "staging", "label": "Staging first"}, {"value": "prod", "label": "Production"}]}}' ;;
+  2) echo '{"__SKILL_DONE__": false, "message": "When?"}' ;;
+  *) echo '{"__SKILL_DONE__": true, "where": "prod"}' ;;
+esac
+"#;
+    world.write("asks.sh", asks_twice);
+    let run = world.waiting_run();
+    // By its label: what is sent is the value.
+    let reply = ["reply", &run, "Production", "--key", "k1"];
+    assert_eq!(world.says(&reply).code, Some(3), "it asks again");
+    let again = world.says(&reply);
+    assert_eq!(again.code, Some(3), "the same key is the same answer: {again:?}");
+    let other = world.says(&["reply", &run, "now", "--key", "k1"]);
+    assert_eq!(other.code, Some(5), "{other:?}");
+    assert_eq!(world.json(&["show", &run])["open_interactions"], serde_json::json!([2]));
+    assert_eq!(world.says(&["reply", &run, "now", "--key", "k2"]).code, Some(0));
+}
+
+#[test]
 fn an_answer_has_to_be_given() {
     let world = World::new();
     let run = world.waiting_run();

@@ -347,6 +347,7 @@ impl InteractionView {
             response: resolution.map(Resolution::response),
             resolved_at: resolution.map(|resolution| resolution.at),
             resolved_by: resolution.map(|resolution| resolution.by.clone()),
+            idempotency_key: resolution.and_then(|resolution| Some(resolution.key.as_ref()?.key.clone())),
         }
     }
 }

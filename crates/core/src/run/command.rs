@@ -6,8 +6,8 @@ use super::event::{Observation, Process};
 use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey};
 use crate::{
-    ClaimKey, ContractSpec, Evidence, ExecutionId, Holder, InteractionId, PermissionRequest, Question,
-    RunError, RunId, Timestamp, ToolDigest, ToolDigests, Warning,
+    ClaimKey, ContractSpec, Evidence, ExecutionId, Holder, IdempotencyKey, InteractionId, PermissionRequest,
+    Question, RunError, RunId, Timestamp, ToolDigest, ToolDigests, Warning,
 };
 
 /// Something asked of a run.
@@ -121,6 +121,9 @@ pub struct Reply {
     pub key: Option<ReplyKey>,
     /// The id that an edited call gets.
     pub edited_id: ExecutionId,
+    /// The key of an edited call, where `response` has its arguments with secrets masked; else the key is made of
+    /// `response`.
+    pub edited_key: Option<IdempotencyKey>,
 }
 
 /// What a restart found of a run's surroundings.

@@ -11,7 +11,7 @@ mod turn;
 mod warn;
 
 use super::Run;
-use super::command::{Command, Known, create_key, successor_key};
+use super::command::{Command, Known, Reply, create_key, successor_key};
 use super::event::{ContractDetail, Event};
 use super::refusal::Refusal;
 use crate::interaction::{Action, Subject};
@@ -95,7 +95,7 @@ impl Run {
             }
             Command::RequestContract(request) if request.spec.irreversible => vec![request.spec.claim_key()],
             Command::Reply(reply) if reply.action == Some(Action::Edit) => run
-                .and_then(|run| edited(run, reply.interaction_id, reply.edited_id, &reply.response))
+                .and_then(|run| edited(run, reply, &reply.response))
                 .filter(|spec| spec.irreversible)
                 .map(|spec| spec.claim_key())
                 .into_iter()
@@ -120,20 +120,16 @@ impl Run {
 }
 
 /// The contract that an approval's call becomes when a person gives it other arguments.
-fn edited(
-    run: &Run,
-    interaction: InteractionId,
-    id: ExecutionId,
-    arguments: &serde_json::Value,
-) -> Option<crate::ContractSpec> {
-    let Subject::Approval(original) = run.interaction(interaction)?.subject else { return None };
+fn edited(run: &Run, reply: &Reply, arguments: &serde_json::Value) -> Option<crate::ContractSpec> {
+    let Subject::Approval(original) = run.interaction(reply.interaction_id)?.subject else { return None };
     let contract = run.contract(original)?;
     let spec = &contract.spec;
     let crate::ContractAction::ToolCall(call) = &spec.action else { return None };
     let call = ToolCall { arguments: arguments.clone(), ..call.clone() };
+    let key = || IdempotencyKey::of(&call.service, &call.method, &call.arguments);
     Some(crate::ContractSpec {
-        execution_id: id,
-        idempotency_key: IdempotencyKey::of(&call.service, &call.method, &call.arguments),
+        execution_id: reply.edited_id,
+        idempotency_key: reply.edited_key.unwrap_or_else(key),
         action: crate::ContractAction::ToolCall(call),
         edited_from: Some(original),
         // What the person saw: the tool may have changed since the call was first asked for.

@@ -60,6 +60,16 @@ pub enum Refusal {
     /// The same idempotency key created this run before: not an error, the earlier answer holds.
     #[error("the idempotency key created {0} before")]
     CreatedBefore(RunId),
+    /// The same idempotency key created a run before, which was removed since: no second one is created.
+    #[error(
+        "the idempotency key `{key}` created {run}, which was removed since; to run the request again, use another key"
+    )]
+    CreatedAndRemoved {
+        /// The key.
+        key: String,
+        /// The run that it created.
+        run: RunId,
+    },
     /// Another run took over the conversation.
     #[error("{run} is continued by {successor} already: a run has one successor")]
     Continued {
@@ -123,6 +133,7 @@ impl Refusal {
             | Self::NotDue(_)
             | Self::KeyReused { .. }
             | Self::CreatedBefore(_)
+            | Self::CreatedAndRemoved { .. }
             | Self::Continued { .. }
             | Self::Held(_)
             | Self::ContractExists(_)

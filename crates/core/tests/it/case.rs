@@ -177,6 +177,7 @@ impl Case {
             by: By { name: Some("ann".to_owned()), ..By::USER },
             key: None,
             edited_id: fresh_id(self.run()),
+            edited_key: None,
         }
     }
 

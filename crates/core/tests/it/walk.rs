@@ -255,6 +255,7 @@ impl Step {
             by: By::USER,
             key,
             edited_id: fresh_id(run),
+            edited_key: None,
         }
     }
 

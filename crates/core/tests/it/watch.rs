@@ -400,6 +400,7 @@ pub(crate) fn helpful_reply(run: &Run, id: InteractionId) -> Command {
         by: By::USER,
         key: None,
         edited_id: fresh_id(run),
+        edited_key: None,
     })
 }
 
@@ -414,5 +415,6 @@ fn edit_of_nothing(run: &Run, interaction: &Interaction) -> Option<Command> {
         by: By::USER,
         key: None,
         edited_id: fresh_id(run),
+        edited_key: None,
     }))
 }

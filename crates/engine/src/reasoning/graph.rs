@@ -88,8 +88,8 @@ impl<'a> Graph<'a> {
             self.checkpoint([], shown(reply)).await?;
             return Err(end);
         }
-        let said = Step::said(reply, self.state.next_reply());
-        self.checkpoint([said], shown(reply)).await
+        let replied = Step::replied(self.turn.run_id, reply, self.state.next_reply());
+        self.checkpoint([replied], shown(reply)).await
     }
 
     async fn call(&mut self, calls: Vec<(String, Call)>) -> Result<Left, Finished> {

@@ -12,7 +12,7 @@ use adjourn_core::{ErrorCode, RunError, TurnReason};
 use serde::Deserialize;
 
 use super::outcome::Outcome;
-use super::step::{Step, call_ref};
+use super::step::{ReplyNumber, Step, call_ref};
 use crate::model::{Message, Said, ToolUse};
 use crate::secrets::MASK;
 use crate::toolbox::{Call, History};
@@ -24,6 +24,8 @@ pub(super) struct State {
     entries: Vec<Entry>,
     /// How many replies there were, those of the runs before included.
     replies: usize,
+    /// How many of them this run had.
+    own_replies: usize,
     /// What became of calls, by their reference.
     outcomes: BTreeMap<String, Outcome>,
     /// The attempts of this run in which the model was told something.
@@ -34,7 +36,7 @@ pub(super) struct State {
 #[derive(Debug)]
 enum Entry {
     Heard(String),
-    Said { ordinal: usize, whose: Whose, said: Said },
+    Said { reply: String, whose: Whose, said: Said },
 }
 
 /// Which run a step belongs to.
@@ -85,12 +87,17 @@ impl State {
                 }
                 self.entries.push(Entry::Heard(prompt));
             }
-            Step::Said(said) => {
-                self.replies += 1;
-                self.entries.push(Entry::Said { ordinal: self.replies, whose, said });
-            }
+            // A reply without a name has its number for one, as its contracts in the journal do.
+            Step::Said(said) => self.say((self.replies + 1).to_string(), whose, said),
+            Step::Replied { reply, said } => self.say(reply, whose, said),
             Step::Told { call_ref, outcome } => self.settle(call_ref, outcome),
         }
+    }
+
+    fn say(&mut self, reply: String, whose: Whose, said: Said) {
+        self.replies += 1;
+        self.own_replies += usize::from(whose == Whose::Own);
+        self.entries.push(Entry::Said { reply, whose, said });
     }
 
     /// Adds what became of a call.
@@ -99,8 +106,8 @@ impl State {
     }
 
     /// The number of the reply that comes next.
-    pub(super) fn next_reply(&self) -> usize {
-        self.replies + 1
+    pub(super) fn next_reply(&self) -> ReplyNumber {
+        ReplyNumber { in_run: self.own_replies + 1, in_conversation: self.replies + 1 }
     }
 
     /// What the model is told at the beginning of a turn, unless the conversation has it.
@@ -119,12 +126,12 @@ impl State {
     /// What comes next.
     pub(super) fn next(&self) -> Next {
         let last = self.entries.iter().enumerate().rev().find_map(|(at, entry)| match entry {
-            Entry::Said { ordinal, whose, said } => Some((at, *ordinal, *whose, said)),
+            Entry::Said { reply, whose, said } => Some((at, reply, *whose, said)),
             Entry::Heard(_) => None,
         });
-        let Some((at, ordinal, whose, said)) = last else { return Next::Ask };
+        let Some((at, reply, whose, said)) = last else { return Next::Ask };
         let open: Vec<_> = match whose {
-            Whose::Own => self.open(ordinal, said).collect(),
+            Whose::Own => self.open(reply, said).collect(),
             Whose::Earlier => Vec::new(),
         };
         let is_last_word = at + 1 == self.entries.len() && said.calls.is_empty();
@@ -136,8 +143,8 @@ impl State {
     }
 
     /// The calls of a reply that nothing is known of.
-    fn open(&self, ordinal: usize, said: &Said) -> impl Iterator<Item = (String, Call)> {
-        let calls = said.calls.iter().enumerate().map(move |(index, call)| (call_ref(ordinal, index), call));
+    fn open(&self, reply: &str, said: &Said) -> impl Iterator<Item = (String, Call)> {
+        let calls = said.calls.iter().enumerate().map(move |(index, call)| (call_ref(reply, index), call));
         let open = calls.filter(|(call_ref, _)| !self.outcomes.contains_key(call_ref));
         open.map(|(call_ref, ToolUse { name, arguments, .. })| {
             let (name, arguments) = (name.clone(), arguments.clone());
@@ -155,10 +162,10 @@ impl State {
                 Entry::Heard(prompt) => messages.push(Message::User(prompt.clone())),
                 // No wire format takes a message without anything in it.
                 Entry::Said { said, .. } if said.text.trim().is_empty() && said.calls.is_empty() => {}
-                Entry::Said { ordinal, said, whose: _ } => {
+                Entry::Said { reply, said, whose: _ } => {
                     messages.push(Message::Assistant(said.clone()));
                     let results = said.calls.iter().enumerate().map(|(index, call)| {
-                        let outcome = self.outcomes.get(&call_ref(*ordinal, index));
+                        let outcome = self.outcomes.get(&call_ref(reply, index));
                         outcome.map_or_else(
                             || Outcome::never_made().told(&call.id),
                             |known| known.told(&call.id),
@@ -196,10 +203,13 @@ fn uncovered(step: Step, whose: Whose, before: &State, turn: &Turn) -> Step {
         Step::Heard { attempt, .. } if whose == Whose::Own && before.heard_in.is_empty() => {
             Step::Heard { attempt, prompt: turn.opening.clone() }
         }
-        // A signed thought that was changed is refused; without it, text and calls speak.
-        Step::Said(said) if said.raw.to_string().contains(MASK) => {
-            Step::Said(Said { raw: serde_json::Value::Null, ..said })
-        }
-        step @ (Step::Heard { .. } | Step::Said(_) | Step::Told { .. }) => step,
+        Step::Said(said) => Step::Said(without_masked_thoughts(said)),
+        Step::Replied { reply, said } => Step::Replied { reply, said: without_masked_thoughts(said) },
+        step @ (Step::Heard { .. } | Step::Told { .. }) => step,
     }
+}
+
+/// A signed thought that was changed is refused by the model's server; without it, text and calls speak.
+fn without_masked_thoughts(said: Said) -> Said {
+    if said.raw.to_string().contains(MASK) { Said { raw: serde_json::Value::Null, ..said } } else { said }
 }

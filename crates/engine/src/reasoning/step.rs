@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use adjourn_core::Observation;
+use adjourn_core::{Observation, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -23,8 +23,16 @@ pub(super) enum Step {
         /// What.
         prompt: String,
     },
-    /// The model said something.
+    /// The model said something: as journals had it before replies had names. The calls of such a reply are known by its
+    /// number in the whole conversation, those of the runs before included.
     Said(Said),
+    /// The model replied.
+    Replied {
+        /// The name of the reply, which its calls are known by.
+        reply: String,
+        /// What it said.
+        said: Said,
+    },
     /// The model was told what became of a call that has no contract.
     Told {
         /// The call.
@@ -35,15 +43,13 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// The step that a reply is: number `ordinal` of the conversation.
-    pub(super) fn said(reply: &Reply, ordinal: usize) -> Self {
-        if has_names(&reply.calls) {
-            return Self::Said(Said { raw: needed(&reply.raw), ..reply.said() });
-        }
-        let calls = reply.calls.iter().enumerate();
-        let named =
-            calls.map(|(index, call)| ToolUse { id: format!("call_{ordinal}_{index}"), ..call.clone() });
-        Self::Said(Said { text: reply.text.clone(), calls: named.collect(), raw: Value::Null })
+    /// The step that a reply of `run_id` is.
+    ///
+    /// Its name is made of the run and its number in that run, and is written down with it. So it stays what it is, whatever
+    /// is left of the conversation before it when it is read again.
+    pub(super) fn replied(run_id: RunId, reply: &Reply, number: ReplyNumber) -> Self {
+        let ReplyNumber { in_run, in_conversation } = number;
+        Self::Replied { reply: format!("{run_id}/{in_run}"), said: said(reply, in_conversation) }
     }
 
     /// The step as a fact for the journal.
@@ -52,9 +58,27 @@ impl Step {
     }
 }
 
-/// What an engine knows a call by: the number of its reply in the whole conversation, and its place in it.
-pub(super) fn call_ref(ordinal: usize, index: usize) -> String {
-    format!("{ordinal}.{index}")
+/// The place of a reply, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ReplyNumber {
+    /// Among the replies of its run.
+    pub(super) in_run: usize,
+    /// Among those and the replies of the runs that it continues.
+    pub(super) in_conversation: usize,
+}
+
+/// The reference that an engine knows a call by: the name of its reply, and its place in it.
+pub(super) fn call_ref(reply: &str, index: usize) -> String {
+    format!("{reply}.{index}")
+}
+
+fn said(reply: &Reply, ordinal: usize) -> Said {
+    if has_names(&reply.calls) {
+        return Said { raw: needed(&reply.raw), ..reply.said() };
+    }
+    let calls = reply.calls.iter().enumerate();
+    let named = calls.map(|(index, call)| ToolUse { id: format!("call_{ordinal}_{index}"), ..call.clone() });
+    Said { text: reply.text.clone(), calls: named.collect(), raw: Value::Null }
 }
 
 /// Whether each call has a name of its own, by which its result can be told. Some compatible servers give none, or all the
@@ -77,7 +101,7 @@ fn needed(raw: &Value) -> Value {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::Step;
+    use super::said as kept;
     use crate::model::{Reply, Said, Stop, ToolUse};
 
     fn reply(ids: &[&str], raw: Value) -> Reply {
@@ -97,26 +121,26 @@ mod tests {
         ids.iter().map(call).collect()
     }
 
-    fn said(ids: &[&str], raw: Value) -> Step {
-        Step::Said(Said { text: "Hm.".to_owned(), calls: calls(ids), raw })
+    fn said(ids: &[&str], raw: Value) -> Said {
+        Said { text: "Hm.".to_owned(), calls: calls(ids), raw }
     }
 
     #[test]
     fn only_what_text_and_calls_do_not_say_is_kept_of_a_reply() {
         let plain = json!({"id": "1", "content": [{"type": "text", "text": "Hm."}, {"type": "tool_use"}]});
-        assert_eq!(Step::said(&reply(&["a"], plain), 1), said(&["a"], Value::Null));
+        assert_eq!(kept(&reply(&["a"], plain), 1), said(&["a"], Value::Null));
         let thought = json!([{"type": "thinking", "thinking": "Hm?", "signature": "s"}, {"type": "text", "text": "Hm."}]);
         let raw = json!({"id": "1", "content": thought});
-        assert_eq!(Step::said(&reply(&["a"], raw), 1), said(&["a"], json!({"content": thought})));
+        assert_eq!(kept(&reply(&["a"], raw), 1), said(&["a"], json!({"content": thought})));
         let completion = json!({"choices": [{"message": {"content": "Hm."}}]});
-        assert_eq!(Step::said(&reply(&[], completion), 1), said(&[], Value::Null));
+        assert_eq!(kept(&reply(&[], completion), 1), said(&[], Value::Null));
     }
 
     #[test]
     fn calls_that_cannot_be_told_apart_get_names() {
         for ids in [["", "b"], ["a", "a"]] {
             let raw = json!({"content": [{"type": "thinking"}]});
-            assert_eq!(Step::said(&reply(&ids, raw), 3), said(&["call_3_0", "call_3_1"], Value::Null));
+            assert_eq!(kept(&reply(&ids, raw), 3), said(&["call_3_0", "call_3_1"], Value::Null));
         }
     }
 }

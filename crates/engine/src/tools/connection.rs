@@ -40,6 +40,7 @@ pub(super) struct Connection {
 }
 
 /// A call, checked and ready to be made.
+#[derive(Debug)]
 pub(super) struct Ready {
     pub(super) tool: String,
     pub(super) arguments: JsonObject,

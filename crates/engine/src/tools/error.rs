@@ -6,7 +6,6 @@ use super::limits::ARGUMENTS_BYTES_MAX;
 
 /// Why a call was not made. Nothing happened, and that is known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum ToolError {
     /// There is no server of this name.
     #[error("there is no tool server `{server}`: adjourn.toml declares {}", names(known))]

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::catalogue::Tool;
 use super::connection::{Connection, Handed, Ready};
 use super::error::ToolError;
+use super::midcall::InFlight;
 use super::options::ServerOptions;
 use super::outcome::Called;
 use super::restart::Starts;
@@ -20,6 +21,35 @@ use crate::supervisor::Supervisor;
 /// How often a server is started for one use. Together with the delays this is patience for a second; a server that is
 /// restarted just now is back by then.
 const STARTS_MAX: u32 = 3;
+
+/// A call that only has to be handed to its server. Dropped, it was not made.
+#[derive(Debug)]
+pub struct PreparedCall<'a> {
+    server: &'a Server,
+    connection: Arc<Connection>,
+    ready: Ready,
+    /// The call's place among those that the server is asked for at the same time.
+    turn: InFlight,
+}
+
+impl PreparedCall<'_> {
+    /// Makes the call. An error means that the server was not given it; if `stop` is cancelled afterwards, it is
+    /// [lost](Called::Lost).
+    pub async fn make(self, stop: &CancellationToken) -> Result<Called, ToolError> {
+        let Self { server, connection, ready, turn } = self;
+        if stop.is_cancelled() {
+            return Err(ToolError::Stopped);
+        }
+        match connection.call(&ready, turn, stop).await {
+            Handed::Over(called) => Ok(called),
+            Handed::NotOver(problem) => {
+                // Whoever comes next finds out whether it is back.
+                connection.end();
+                Err(server.unavailable(problem))
+            }
+        }
+    }
+}
 
 /// One server.
 #[derive(Debug)]
@@ -65,29 +95,21 @@ impl Server {
         .await
     }
 
-    /// Makes a call.
-    pub(super) async fn call(
+    /// Does everything that comes before a call: the server is started, and the call checked.
+    pub(super) async fn prepare(
         &self,
         call: &ToolCall,
         definition: Option<&ToolDigest>,
         unfinished: Option<Unfinished>,
         stop: &CancellationToken,
-    ) -> Result<Called, ToolError> {
-        let prepared = self.unless_stopped(stop, async {
+    ) -> Result<PreparedCall<'_>, ToolError> {
+        self.unless_stopped(stop, async {
             let connection = self.connection().await?;
             let ready = self.check(&connection, call, definition, unfinished).await?;
             let turn = connection.begin(ready.unfinished.as_ref()).await;
-            Ok((connection, ready, turn))
-        });
-        let (connection, ready, turn) = prepared.await?;
-        match connection.call(&ready, turn, stop).await {
-            Handed::Over(called) => Ok(called),
-            Handed::NotOver(problem) => {
-                // Whoever comes next finds out whether it is back.
-                connection.end();
-                Err(self.unavailable(problem))
-            }
-        }
+            Ok(PreparedCall { server: self, connection, ready, turn })
+        })
+        .await
     }
 
     /// Holds a call against the tool's own schema, and the tool against the definition that it was asked for with.

@@ -11,7 +11,7 @@ use super::error::ToolError;
 use super::options::ServerOptions;
 use super::outcome::Called;
 use super::policy::Policy;
-use super::server::Server;
+use super::server::{PreparedCall, Server};
 use super::unfinished::Unfinished;
 use crate::supervisor::Supervisor;
 
@@ -63,7 +63,19 @@ impl ToolServers {
         unfinished: Option<Unfinished>,
         stop: &CancellationToken,
     ) -> Result<Called, ToolError> {
-        self.server(&call.service)?.call(call, definition, unfinished, stop).await
+        self.prepare(call, definition, unfinished, stop).await?.make(stop).await
+    }
+
+    /// Does everything of [`call`](Self::call) that comes before the server is given it: starts the server, and checks the
+    /// call. So whoever has to announce a call announces only one that can be made.
+    pub async fn prepare(
+        &self,
+        call: &ToolCall,
+        definition: Option<&ToolDigest>,
+        unfinished: Option<Unfinished>,
+        stop: &CancellationToken,
+    ) -> Result<PreparedCall<'_>, ToolError> {
+        self.server(&call.service)?.prepare(call, definition, unfinished, stop).await
     }
 
     /// Ends all servers, and returns when nothing of them is left. Calls that are being made are lost, and no more can be.

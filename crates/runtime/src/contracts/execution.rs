@@ -1,12 +1,10 @@
 //! Makes a call that is recorded, and has its result written down.
 
-use std::sync::Arc;
-
 use adjourn_core::{
     AskAgain, Command, ContractAction, ContractReport, ExecutionId, ExecutionMode, IdempotencyKey, Paused,
     Question, Run, ToolCall, ToolDigest, reply,
 };
-use adjourn_engine::tools::{Called, Unfinished};
+use adjourn_engine::tools::{Called, PreparedCall, Unfinished};
 use adjourn_engine::{Stale, Told};
 use serde_json::Value;
 
@@ -14,11 +12,27 @@ use super::approval::{Irreversible, Standing};
 use super::offers::Offered;
 use super::turn::{Inner, told};
 
+/// A call that was recorded, and what comes next of it.
+struct Prepared<'a> {
+    call: ToolCall,
+    /// The digest of the tool's definition that the call was asked for with.
+    definition: Option<ToolDigest>,
+    next: Next<'a>,
+}
+
+/// What comes next of a call.
+enum Next<'a> {
+    /// The tool server is given it.
+    Call(PreparedCall<'a>),
+    /// A person is asked something that the tool wants to know.
+    Ask(Question, Unfinished),
+}
+
 impl Inner {
     /// Makes a call that was recorded before this turn, unless its tool changed since: then a person is asked, whatever they
     /// said before.
     pub(super) async fn execute_recorded(&self, id: ExecutionId) -> Told {
-        let Some(again) = self.asks_again(id).await else { return self.execute(id).await };
+        let Some(again) = self.asks_again(id).await else { return self.execute(&self.run, id).await };
         match self.tell(Command::AskAgain(again)).await {
             Ok(asked) => told(&asked.run, asked_for(&asked.run, id)),
             Err(_) => Told::Stale(Stale),
@@ -44,35 +58,46 @@ impl Inner {
         Some(AskAgain { turn: self.run.turn(), id, definition: tool.digest.clone(), question })
     }
 
-    /// Makes a call: announced in the journal before, and ended there after. Nothing here makes one twice; what a crash in
-    /// between leaves is for the restart to settle.
-    pub(super) async fn execute(&self, id: ExecutionId) -> Told {
-        let Ok(dispatched) = self.tell(Command::DispatchContract(id)).await else {
-            return Told::Stale(Stale);
+    /// Makes a call of `run`: announced in the journal before, and ended there after. Nothing here makes one twice; what a
+    /// crash in between leaves is for the restart to settle.
+    ///
+    /// What can fail before the tool server has the call is done before the announcement. So a crash while a server starts
+    /// leaves a call that was not made, and is known not to have been.
+    pub(super) async fn execute(&self, run: &Run, id: ExecutionId) -> Told {
+        let report = match self.prepared(run, id).await {
+            Ok(prepared) => {
+                if self.tell(Command::DispatchContract(id)).await.is_err() {
+                    return Told::Stale(Stale);
+                }
+                self.reported(prepared).await
+            }
+            Err(problem) => ContractReport::Failed(problem),
         };
-        let report = self.made(&dispatched.run, id).await;
         match self.tell(Command::ReportContract { id, report }).await {
             Ok(reported) => told(&reported.run, asked_for(&reported.run, id)),
             Err(_) => Told::Stale(Stale),
         }
     }
 
-    async fn made(&self, run: &Arc<Run>, id: ExecutionId) -> ContractReport {
-        let Some(contract) = run.contract(id) else {
-            return ContractReport::Failed(format!("there is no contract {id}"));
-        };
+    /// A recorded call, with everything done that comes before it is made.
+    async fn prepared(&self, run: &Run, id: ExecutionId) -> Result<Prepared<'_>, String> {
+        let contract = run.contract(id).ok_or_else(|| format!("there is no contract {id}"))?;
         let ContractAction::ToolCall(shown) = &contract.spec.action else {
-            return ContractReport::Failed("a question is no call".to_owned());
+            return Err("a question is no call".to_owned());
         };
-        let call = match self.whole(id, shown, contract.spec.idempotency_key) {
-            Ok(call) => call,
-            Err(problem) => return ContractReport::Failed(problem),
+        let call = self.whole(id, shown, contract.spec.idempotency_key)?;
+        let unfinished = contract.paused.as_ref().map(answered).transpose()?;
+        let definition = contract.definition.clone();
+        // Several questions at once are asked one after the other, and the call is made when all are answered.
+        let next = match unfinished.as_ref().and_then(Unfinished::question).zip(unfinished.clone()) {
+            Some((question, asking)) => Next::Ask(question, asking),
+            None => {
+                let servers = &self.contracts.servers;
+                let prepared = servers.prepare(&call, definition.as_ref(), unfinished, &self.stop).await;
+                Next::Call(prepared.map_err(|error| self.masked(&error.to_string()))?)
+            }
         };
-        let unfinished = match contract.paused.as_ref().map(answered).transpose() {
-            Ok(unfinished) => unfinished,
-            Err(problem) => return ContractReport::Failed(problem),
-        };
-        self.reported(&call, contract.definition.as_ref(), unfinished).await
+        Ok(Prepared { call, definition, next })
     }
 
     /// The call with its arguments as they were asked for: the journal has them masked.
@@ -92,39 +117,38 @@ impl Inner {
     }
 
     /// Calls until the tool is done, or a person has to say something.
-    async fn reported(
-        &self,
-        call: &ToolCall,
-        definition: Option<&ToolDigest>,
-        mut unfinished: Option<Unfinished>,
-    ) -> ContractReport {
+    async fn reported(&self, Prepared { call, definition, mut next }: Prepared<'_>) -> ContractReport {
         loop {
-            // Several questions at once are asked one after the other, and the call is made when all are answered.
-            let open = unfinished.as_ref().and_then(Unfinished::question);
-            let (question, asking) = match (open, unfinished) {
-                (Some(question), Some(asking)) => (question, asking),
-                (_, answered) => {
-                    match self.contracts.servers.call(call, definition, answered, &self.stop).await {
-                        Ok(Called::Completed(result)) => {
-                            return ContractReport::Succeeded(self.masker.json(&result));
-                        }
-                        Ok(Called::Failed(problem)) => return ContractReport::Failed(self.masked(&problem)),
-                        Ok(Called::Lost(lost)) => {
-                            return ContractReport::Lost(self.masked(&lost.to_string()));
-                        }
-                        // It was not made, and that is known.
+            let (question, asking) = match next {
+                Next::Ask(question, asking) => (question, asking),
+                Next::Call(prepared) => match prepared.make(&self.stop).await {
+                    Ok(Called::Completed(result)) => {
+                        return ContractReport::Succeeded(self.masker.json(&result));
+                    }
+                    Ok(Called::Failed(problem)) => return ContractReport::Failed(self.masked(&problem)),
+                    Ok(Called::Lost(lost)) => return ContractReport::Lost(self.masked(&lost.to_string())),
+                    // It was not made, and that is known.
+                    Err(error) => return ContractReport::Failed(self.masked(&error.to_string())),
+                    Ok(Called::NeedsInput(asking)) => match asking.question() {
+                        Some(question) => (question, asking),
+                        None => return ContractReport::Failed("the tool asks nothing".to_owned()),
+                    },
+                },
+            };
+            let answered = match self.run.spec().execution_mode {
+                ExecutionMode::Interactive => return asked(question, &asking),
+                ExecutionMode::Auto => answered_alone(&question, asking),
+            };
+            next = match answered.question() {
+                Some(question) => Next::Ask(question, answered),
+                None => {
+                    let servers = &self.contracts.servers;
+                    match servers.prepare(&call, definition.as_ref(), Some(answered), &self.stop).await {
+                        Ok(prepared) => Next::Call(prepared),
                         Err(error) => return ContractReport::Failed(self.masked(&error.to_string())),
-                        Ok(Called::NeedsInput(asking)) => match asking.question() {
-                            Some(question) => (question, asking),
-                            None => return ContractReport::Failed("the tool asks nothing".to_owned()),
-                        },
                     }
                 }
             };
-            match self.run.spec().execution_mode {
-                ExecutionMode::Interactive => return asked(question, &asking),
-                ExecutionMode::Auto => unfinished = Some(answered_alone(&question, asking)),
-            }
         }
     }
 

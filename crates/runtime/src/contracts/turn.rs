@@ -126,7 +126,7 @@ impl Toolbox for TurnTools {
             let read = self.0.teller.store().map(|store| history::read(store.as_ref(), self.0.run.id()));
             match read {
                 Some(Ok(history)) => Ok(history),
-                Some(Err(error)) => Err(internal(error.to_string())),
+                Some(Err(error)) => Err(error.into()),
                 None => Err(internal(Stale.to_string())),
             }
         })
@@ -226,7 +226,7 @@ impl Inner {
         }
         match self.request(spec, approval).await {
             Ok(run) => match run.contract(id).map(|contract| contract.status) {
-                Some(ContractStatus::Pending) => self.execute(id).await,
+                Some(ContractStatus::Pending) => self.execute(&run, id).await,
                 _ => told(&run, id),
             },
             Err(told) => told,

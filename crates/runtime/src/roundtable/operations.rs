@@ -122,12 +122,7 @@ impl Service {
     ) -> Result<Arc<Roundtable>, ServiceError> {
         let interaction_id = match answer.interaction_id {
             Some(id) => id,
-            // With none open, the last one: refused with what there is, or known as the same reply by its key.
-            None => {
-                let table = self.roundtable(id)?;
-                let last = InteractionId(u32::try_from(table.interactions().len()).unwrap_or(u32::MAX));
-                table.pending().map_or(last, |pending| pending.interaction_id)
-            }
+            None => meant(&self.roundtable(id)?, answer.key.as_deref()),
         };
         let body = json!({ "interaction_id": interaction_id, "response": answer.response });
         let key = answer.key.map(|key| ReplyKey { key, digest: sha256(&canonical(&body)) });
@@ -179,6 +174,17 @@ impl From<TableDenied> for ServiceError {
             other => Self::Internal(other.to_string()),
         }
     }
+}
+
+/// The question that an answer without a number is for: the one that the same key answered before, else the one that is open.
+/// With none open, the last one, which is refused with what there is.
+fn meant(table: &Roundtable, key: Option<&str>) -> InteractionId {
+    let same_key = table.interactions().iter().find(|interaction| {
+        let before = interaction.resolution.as_ref().and_then(|resolution| resolution.key.as_ref());
+        before.is_some_and(|before| Some(before.key.as_str()) == key)
+    });
+    let meant = same_key.or_else(|| table.pending()).or_else(|| table.interactions().last());
+    meant.map_or(InteractionId(0), |interaction| interaction.interaction_id)
 }
 
 fn damaged(problem: impl std::fmt::Display) -> ServiceError {

@@ -46,6 +46,16 @@ pub enum WorkspaceError {
         /// Why not.
         source: io::Error,
     },
+    /// A file that a run was given is gone, or is not what it was.
+    #[error(
+        "`{name}`, which {run} was given, is missing or not what it was: start a run with the file instead"
+    )]
+    GivenDamaged {
+        /// The run.
+        run: RunId,
+        /// The name of the file.
+        name: String,
+    },
     /// The disk says no.
     #[error("{what} failed: {source}")]
     Io {

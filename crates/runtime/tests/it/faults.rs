@@ -119,6 +119,7 @@ fn reply() -> Command {
         by: By::USER,
         key: None,
         edited_id: ExecutionId::from_bits(1),
+        edited_key: None,
     })
 }
 

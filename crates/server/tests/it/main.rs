@@ -12,6 +12,7 @@ mod contracts;
 mod creating;
 mod described;
 mod doors;
+mod edits;
 #[cfg(feature = "fuzzing")]
 mod fuzzing;
 mod hostile;
@@ -21,6 +22,7 @@ mod mcp;
 mod metrics;
 mod other_users;
 mod requests;
+mod reruns;
 mod roundtables;
 mod runs;
 mod stage;

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use adjourn_core::{
     Change, ClaimKey, ContractRow, ContractStatus, Entry, ExecutionId, Holder, InteractionId, Item, NoticeId,
-    OpenInteraction, RoundtableId, RoundtableRow, RunId, RunRow, RunStatus, StreamId, Timestamp,
+    OpenInteraction, RoundtableId, RoundtableRow, RunId, RunRow, RunStatus, StreamId, Timestamp, create_key,
+    successor_key,
 };
-use adjourn_store::{After, Conflict, OpenCursor, Outcome, Pending, RoundtableFilter, RunFilter, Settled};
+use adjourn_store::{
+    After, Conflict, KeptBecause, OpenCursor, Outcome, Pending, Removal, RoundtableFilter, RunFilter, Settled,
+};
 
 /// Entries and rows. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -234,22 +237,51 @@ impl Tables {
         self.contracts.get(&id).copied()
     }
 
-    /// Removes a run that has ended and whose calls are settled, with what nobody but it could use.
-    pub(super) fn remove(&mut self, id: RunId) -> bool {
-        let has_ended = self.runs.get(&id).is_some_and(|row| row.status.is_terminal());
-        let is_in_doubt = self.contracts.values().any(|row| row.run_id == id && row.unknown);
-        if !has_ended || is_in_doubt {
-            return false;
+    /// Removes a run that has ended, unless something needs it.
+    pub(super) fn remove(&mut self, id: RunId) -> Removal {
+        let Some(row) = self.runs.get(&id) else { return Removal::NotThere };
+        if !row.status.is_terminal() {
+            return Removal::Kept(KeptBecause::NotEnded(row.status));
         }
+        if self.contracts.values().any(|row| row.run_id == id && row.unknown) {
+            return Removal::Kept(KeptBecause::CallInDoubt);
+        }
+        let successor = self.claims.get(&successor_key(id)).and_then(|holder| holder.stream.run());
+        if let Some(successor) = successor.filter(|successor| self.runs.contains_key(successor)) {
+            return Removal::Kept(KeptBecause::ContinuedBy(successor));
+        }
+        self.remove_whatever_needs_it(id);
+        Removal::Removed
+    }
+
+    /// Removes a run without looking whether something needs it: what a planted bug does.
+    pub(super) fn remove_whatever_needs_it(&mut self, id: RunId) {
         for position in self.streams.remove(&id.into()).unwrap_or_default() {
             self.entries.remove(&position);
         }
         self.runs.remove(&id);
         self.contracts.retain(|_, row| row.run_id != id);
         self.notices.retain(|notice, _| notice.run_id != id);
-        let is_its_own = |key: &ClaimKey| key.scope == "create" || key.scope.starts_with("run:");
-        self.claims.retain(|key, holder| holder.stream != id.into() || !is_its_own(key));
-        true
+        let is_of_chain = |key: &ClaimKey| key.scope.starts_with("run:");
+        self.claims.retain(|key, holder| holder.stream != id.into() || !is_of_chain(key));
+        self.claims.remove(&successor_key(id));
+    }
+
+    /// Forgets the keys that removed runs were created with, of runs whose id was made before.
+    pub(super) fn forget_keys(&mut self, made_before: Timestamp) -> u64 {
+        let scope = create_key("").scope;
+        let made_at = |run: RunId| i64::try_from(run.bits() >> 80).unwrap_or(i64::MAX);
+        let is_old = |key: &ClaimKey, holder: &Holder| {
+            let run = holder.stream.run().filter(|run| !self.runs.contains_key(run));
+            key.scope == scope && run.is_some_and(|run| made_at(run) < made_before.millis())
+        };
+        let before = self.claims.len();
+        let old: Vec<_> = self.claims.iter().filter(|(key, holder)| is_old(key, holder)).collect();
+        let old: Vec<ClaimKey> = old.into_iter().map(|(key, _)| key.clone()).collect();
+        for key in old {
+            self.claims.remove(&key);
+        }
+        (before - self.claims.len()) as u64
     }
 
     pub(super) fn notices(&self, limit: usize) -> Vec<Pending> {

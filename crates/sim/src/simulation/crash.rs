@@ -38,6 +38,7 @@ impl Simulation {
         if self.kernel.is_some() {
             return Ok(());
         }
+        self.prune()?;
         let store = FlakyStore::with(self.disk.visible(), self.failing_reads.clone(), self.plan.bug);
         let mut slots: Slots = self.plan.slots.clone();
         if self.plan.bug == Some(Bug::OneSlotTooMany) {

@@ -24,16 +24,18 @@ fn end(scenario: Scenario) -> &'static str {
         | Scenario::Expiry
         | Scenario::Sticky
         | Scenario::Permissions
-        | Scenario::Elicitation => "runs that succeeded",
+        | Scenario::Elicitation
+        | Scenario::Chain => "runs that succeeded",
     }
 }
 
 fn assert_ends_well(scenario: Scenario, outcome: &Outcome, crashes: &[(u64, Unsynced)]) {
     let counts = &outcome.counts;
     assert_eq!(counts.get("crashes"), crashes.len() as u64, "{scenario:?}, {crashes:?}");
+    let runs = if scenario == Scenario::Chain { 3 } else { 1 };
     assert_eq!(
         (counts.get("runs"), counts.get(end(scenario))),
-        (1, 1),
+        (runs, runs),
         "{scenario:?}, {crashes:?}\n{counts}"
     );
     if scenario == Scenario::Expiry {
@@ -114,4 +116,9 @@ fn a_run_that_pauses_survives_two_crashes_anywhere() {
 #[test]
 fn a_tool_that_asks_before_it_acts_survives_a_crash_anywhere() {
     assert_eq!(crash_everywhere(Scenario::Elicitation), 98);
+}
+
+#[test]
+fn a_chain_of_runs_survives_a_crash_and_a_prune_anywhere() {
+    assert_eq!(crash_everywhere(Scenario::Chain), 163);
 }

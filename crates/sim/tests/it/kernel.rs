@@ -385,6 +385,7 @@ fn reply() -> Command {
         by: adjourn_core::By::USER,
         key: None,
         edited_id: adjourn_core::ExecutionId::from_bits(1),
+        edited_key: None,
     })
 }
 

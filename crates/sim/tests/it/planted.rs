@@ -1,9 +1,12 @@
 //! Bugs that are planted around the kernel are found: a simulator that finds nothing proves nothing.
 
-use adjourn_sim::{Bug, Plan, simulate};
+use adjourn_sim::{Bug, Crashes, Plan, Scenario, Unsynced, simulate};
 
 /// Seeds within which each bug has to be found. Most are by the first.
 const SEEDS_MAX: u64 = 20;
+
+/// Places on the way of the chain of runs at which a crash can come.
+const CHAIN_PLACES: u64 = 163;
 
 /// Plants `bug`, and looks whether one of the rules that it breaks is what is found first.
 fn check(bug: Bug, rules: &[&str]) {
@@ -14,6 +17,20 @@ fn check(bug: Bug, rules: &[&str]) {
         rules.contains(&failure.violation.rule),
         "{bug:?} is found, and taken for something else:\n{failure}"
     );
+}
+
+/// Plants `bug` in the chain of runs, and looks what is found first by a crash and a prune somewhere on its way.
+fn check_chain(bug: Bug, rules: &[&str]) {
+    let plan = |place| Plan {
+        bug: Some(bug),
+        crashes: Crashes([(place, Unsynced::Lost)].into()),
+        ..Scenario::Chain.plan()
+    };
+    let found: Vec<_> = (0..CHAIN_PLACES).filter_map(|place| simulate(&plan(place)).err()).collect();
+    assert!(!found.is_empty(), "{bug:?} is not found by a crash at any place");
+    for failure in found {
+        assert!(rules.contains(&failure.violation.rule), "{bug:?} is taken for something else:\n{failure}");
+    }
 }
 
 #[test]
@@ -82,6 +99,19 @@ fn a_queue_in_the_wrong_order_is_found() {
 #[test]
 fn a_call_that_is_made_twice_is_found() {
     check(Bug::RepeatsCalls, &["an irreversible effect happens once"]);
+}
+
+#[test]
+fn a_prune_that_forgets_a_successor_is_found() {
+    check_chain(
+        Bug::PrunesContinued,
+        &["a conversation goes back to its first run", "an irreversible effect happens once"],
+    );
+}
+
+#[test]
+fn a_prune_that_forgets_the_key_of_a_run_is_found() {
+    check_chain(Bug::ForgetsCreateKeys, &["one key creates one run"]);
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(crate) fn commands() -> [Command; 6] {
             by: By::USER,
             key: None,
             edited_id: ExecutionId::from_bits(0),
+            edited_key: None,
         }),
         Command::StartTurn,
         end(2, None, result),

@@ -75,7 +75,7 @@ pub fn what_became_of_a_notice_that_is_gone_changes_nothing(fixture: &mut dyn Fi
     let told = notice(1, 1, 5);
     accept(store, with(run.moves(RunStatus::Succeeded, 1, 1, "ends"), Change::Notice(told.clone())));
     accept(store, with(Script::run(2).next(1, 1, "other"), Change::Notice(notice(2, 1, 6))));
-    assert!(store.remove(run_id(1)).unwrap());
+    assert_eq!(store.remove(run_id(1)).unwrap(), crate::Removal::Removed);
     assert_eq!(first(store, 10), [notice(2, 1, 6).id], "its notices go with a run");
     store.settle_notices(&[Settled::Again(told.id, at(9)), Settled::Done(told.id)]).unwrap();
     store.settle_notices(&[]).unwrap();

@@ -1,27 +1,35 @@
-//! Removing a run that has ended.
+//! Removing a run that has ended, and the keys of runs that were removed.
 
 use std::collections::BTreeMap;
 
-use adjourn_core::{RunId, StreamId};
+use adjourn_core::{RunId, StreamId, Timestamp, create_key, successor_key};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::codec::{count, damaged, run_key, run_status_of, stream_key};
 use super::problem::while_doing;
-use crate::Error;
+use super::{read, runs};
+use crate::{Error, KeptBecause, Removal};
 
 const REMOVE: &str = "remove a run";
 
-/// The keys that nobody but the run could use: those of its own chain, and the one it was created with.
-const REMOVE_CLAIMS: &str =
-    "DELETE FROM claims WHERE stream = ?1 AND (scope = 'create' OR substr(scope, 1, 4) = 'run:')";
+/// Keys that only the run itself and the runs that continue it could use, and there are none of those any more.
+const REMOVE_CLAIMS: &str = "DELETE FROM claims WHERE stream = ?1 AND substr(scope, 1, 4) = 'run:'";
 
-/// Removes a run in one transaction, if it has ended and nobody has to say any more what became of its calls.
-pub(super) fn run(connection: &mut Connection, id: RunId, head: u64) -> Result<bool, Error> {
+/// The first six bytes of a UUIDv7 are the milliseconds in which it was made, and the first byte of a stream is its kind.
+const FORGET_KEYS: &str = "DELETE FROM claims WHERE scope = ?1 AND substr(stream, 1, 1) = x'00' \
+     AND substr(stream, 2, 6) < ?2 AND NOT EXISTS (SELECT 1 FROM runs WHERE id = substr(claims.stream, 2))";
+
+/// Removes a run in one transaction, if it has ended and nothing needs it any more.
+pub(super) fn run(connection: &mut Connection, id: RunId, head: u64) -> Result<Removal, Error> {
     let failed = while_doing(REMOVE);
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
-    let Some(labels) = removable(&transaction, id)? else { return Ok(false) };
+    let labels = match removable(&transaction, id)? {
+        Removable::Yes(labels) => labels,
+        Removable::No(removal) => return Ok(removal),
+    };
     let (key, stream) = (run_key(id), stream_key(StreamId::Run(id)));
+    let successor = successor_key(id);
     let clear = || -> rusqlite::Result<()> {
         transaction.execute("UPDATE removed SET head = max(head, ?1)", [count(head)])?;
         transaction.execute("DELETE FROM entries WHERE stream = ?1", [stream])?;
@@ -34,16 +42,31 @@ pub(super) fn run(connection: &mut Connection, id: RunId, head: u64) -> Result<b
         transaction.execute("DELETE FROM contracts WHERE run = ?1", [key])?;
         transaction.execute("DELETE FROM notices WHERE run = ?1", [key])?;
         transaction.execute(REMOVE_CLAIMS, [stream])?;
+        // A run that is not there cannot be continued, so nothing asks for this key again.
+        transaction.execute(super::sql::RELEASE, [successor.scope, successor.key])?;
         Ok(())
     };
     clear().map_err(&failed)?;
     transaction.commit().map_err(&failed)?;
-    Ok(true)
+    Ok(Removal::Removed)
 }
 
-/// The labels of a run that may be removed.
-fn removable(connection: &Connection, id: RunId) -> Result<Option<BTreeMap<String, String>>, Error> {
+/// Forgets the keys that removed runs were created with, of runs whose id was made before.
+pub(super) fn create_keys(connection: &Connection, made_before: Timestamp) -> Result<u64, Error> {
+    let millis = u64::try_from(made_before.millis()).unwrap_or(0).to_be_bytes();
+    let forgotten = connection.execute(FORGET_KEYS, params![create_key("").scope, &millis[2..]]);
+    forgotten.map(|count| count as u64).map_err(while_doing("forget keys"))
+}
+
+enum Removable {
+    /// With its labels.
+    Yes(BTreeMap<String, String>),
+    No(Removal),
+}
+
+fn removable(connection: &Connection, id: RunId) -> Result<Removable, Error> {
     let failed = while_doing(REMOVE);
+    let kept = |because| Ok(Removable::No(Removal::Kept(because)));
     let key = run_key(id);
     let row: Option<(u8, Option<String>)> = connection
         .query_row("SELECT status, labels FROM runs WHERE id = ?1", [key], |row| {
@@ -51,15 +74,21 @@ fn removable(connection: &Connection, id: RunId) -> Result<Option<BTreeMap<Strin
         })
         .optional()
         .map_err(&failed)?;
-    let Some((status, labels)) = row else { return Ok(None) };
-    if !run_status_of(status)?.is_terminal() {
-        return Ok(None);
+    let Some((status, labels)) = row else { return Ok(Removable::No(Removal::NotThere)) };
+    let status = run_status_of(status)?;
+    if !status.is_terminal() {
+        return kept(KeptBecause::NotEnded(status));
     }
     let sql = "SELECT EXISTS (SELECT 1 FROM contracts WHERE run = ?1 AND unknown)";
     let unsettled: bool = connection.query_row(sql, [key], |row| row.get(0)).map_err(&failed)?;
     if unsettled {
-        return Ok(None);
+        return kept(KeptBecause::CallInDoubt);
+    }
+    if let Some(successor) = read::holder(connection, &successor_key(id))?.and_then(|held| held.stream.run())
+        && runs::one(connection, successor)?.is_some()
+    {
+        return kept(KeptBecause::ContinuedBy(successor));
     }
     let labels = labels.map_or(Ok(BTreeMap::new()), |labels| serde_json::from_str(&labels));
-    labels.map(Some).map_err(|error| damaged(format!("the labels of {id}: {error}")))
+    labels.map(Removable::Yes).map_err(|error| damaged(format!("the labels of {id}: {error}")))
 }

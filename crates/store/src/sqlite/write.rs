@@ -15,7 +15,7 @@ use super::codec::{
 };
 use super::problem::while_doing;
 use super::{examine, notices, read, remove, sql};
-use crate::{Conflict, Error, Outcome, Settled};
+use crate::{Conflict, Error, Outcome, Removal, Settled};
 
 const COMMIT: &str = "commit";
 
@@ -59,9 +59,14 @@ impl Writer {
         Ok(outcomes)
     }
 
-    /// Removes a run that has ended, or says that there is none.
-    pub(super) fn remove(&mut self, run: RunId) -> Result<bool, Error> {
+    /// Removes a run that has ended, unless something needs it.
+    pub(super) fn remove(&mut self, run: RunId) -> Result<Removal, Error> {
         remove::run(&mut self.connection, run, self.head)
+    }
+
+    /// Forgets the keys that removed runs were created with.
+    pub(super) fn forget_keys(&mut self, made_before: Timestamp) -> Result<u64, Error> {
+        remove::create_keys(&self.connection, made_before)
     }
 
     /// Writes rows again that are not what their streams say.

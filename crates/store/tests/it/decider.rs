@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use adjourn_core::{
     By, ClaimKey, Command, ContractRow, Create, Entry, ErrorCode, Evidence, ExecutionId, ExecutionMode,
     Holder, InteractionId, Item, Observation, OpenInteraction, Refusal, Reply, ReplyKey, ResumesBy,
-    RoundtableId, RoundtableRow, RunId, RunRow, RunSpec, RunStatus, StreamId, TurnEnd,
+    RoundtableId, RoundtableRow, RunId, RunRow, RunSpec, RunStatus, StreamId, Timestamp, TurnEnd,
 };
 use adjourn_store::conformance::items::{at, run_id};
 use adjourn_store::decider::load;
 use adjourn_store::{
-    After, Answer, Conflict, Decider, Denied, Error, OpenCursor, Outcome, Pending, Request, RoundtableFilter,
-    RunFilter, Settled, SqliteStore, Store,
+    After, Answer, Conflict, Decider, Denied, Error, OpenCursor, Outcome, Pending, Removal, Request,
+    RoundtableFilter, RunFilter, Settled, SqliteStore, Store,
 };
 use serde_json::json;
 use tokio::sync::watch;
@@ -118,6 +118,7 @@ fn reply(text: &str) -> Command {
         by: By::USER,
         key: None,
         edited_id: ExecutionId::from_bits(0),
+        edited_key: None,
     })
 }
 
@@ -351,8 +352,12 @@ impl Store for Contested {
         self.below.settle_notices(settled)
     }
 
-    fn remove(&self, run: RunId) -> Result<bool, Error> {
+    fn remove(&self, run: RunId) -> Result<Removal, Error> {
         self.below.remove(run)
+    }
+
+    fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error> {
+        self.below.forget_keys(made_before)
     }
 }
 

@@ -135,6 +135,7 @@ pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal
 
 /// The call is over.
 pub(super) fn report(draft: &mut Draft, id: ExecutionId, report: &ContractReport) -> Result<(), Refusal> {
+    begin_unmade(draft, id, report)?;
     let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
     let (trigger, detail) = match report {
         ContractReport::NeedsInput { question, state } => {
@@ -157,6 +158,28 @@ pub(super) fn report(draft: &mut Draft, id: ExecutionId, report: &ContractReport
         ContractReport::Lost(message) => (ContractTrigger::Fail, ContractDetail::Error(message.clone())),
     };
     draft.step_contract(id, trigger, Actor::ToolNode, Some(detail))
+}
+
+/// A call that turned out to be impossible before it was dispatched begins and ends in one commit: at no moment it may have
+/// happened.
+fn begin_unmade(draft: &mut Draft, id: ExecutionId, report: &ContractReport) -> Result<(), Refusal> {
+    let is_unmade = match report {
+        ContractReport::Failed(_) | ContractReport::Rejected(_) => true,
+        ContractReport::Succeeded(_) | ContractReport::Lost(_) | ContractReport::NeedsInput { .. } => false,
+    };
+    let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
+    let trigger = match contract.status {
+        ContractStatus::Pending if is_unmade => ContractTrigger::Start,
+        ContractStatus::Waiting if is_unmade && contract.is_cleared() => ContractTrigger::Resume,
+        ContractStatus::Pending
+        | ContractStatus::Waiting
+        | ContractStatus::Running
+        | ContractStatus::Completed
+        | ContractStatus::Failed
+        | ContractStatus::Rejected
+        | ContractStatus::Cancelled => return Ok(()),
+    };
+    draft.step_contract(id, trigger, Actor::ToolNode, None)
 }
 
 /// A person says what became of a call whose result was lost.

@@ -23,7 +23,7 @@ pub(super) fn reply(draft: &mut Draft, reply: &Reply) -> Result<(), Refusal> {
     let (response, action) = check(interaction, reply)?;
     // What an edit asks for is looked up while its question is still there as it was shown.
     let edit = match action {
-        Some(Action::Edit) => edited(&draft.run, id, reply.edited_id, &response),
+        Some(Action::Edit) => edited(&draft.run, reply, &response),
         Some(Action::Approve | Action::Reject) | None => None,
     };
     draft.emit(Event::InteractionAnswered {

@@ -1,8 +1,8 @@
 //! Contracts: recorded first, made once, and never twice where that cannot be undone.
 
 use adjourn_core::{
-    Action, AskAgain, Command, ContractReport, ContractSpec, ContractStatus, ExecutionMode, KeyScope,
-    Outcome, Question, Refusal, RunStatus, ToolDigest, ToolDigests,
+    Action, AskAgain, Command, ContractReport, ContractSpec, ContractStatus, ExecutionMode, IdempotencyKey,
+    KeyScope, Outcome, Question, Refusal, Reply, RunStatus, ToolDigest, ToolDigests,
 };
 use serde_json::json;
 
@@ -28,6 +28,31 @@ fn what_is_known_not_done_may_be_tried_again() {
         let call = run.sends("ann");
         run.reports(call, report);
         assert_ne!(run.sends("ann"), call);
+    }
+}
+
+#[test]
+fn a_call_that_cannot_be_made_begins_and_ends_in_one_commit_and_was_never_dispatched() {
+    let failed = || ContractReport::Failed("the tool server does not start".to_owned());
+    let mut run = Case::interactive();
+    run.starts_with_handle();
+    let call = run.requests(run.send("ann"));
+    run.reports(call, failed());
+    let approved = run.asks_to_send("bob");
+    run.suspends().acts(1, Action::Approve, json!(true)).starts().reports(approved, failed());
+    for id in [call, approved] {
+        let contract = run.contract(id);
+        assert_eq!((contract.status, contract.dispatched_at), (ContractStatus::Failed, None), "{contract:?}");
+        assert_eq!(contract.outcome, Outcome::Known);
+    }
+    assert!(run.try_request(run.send("ann"), None).is_ok(), "it may be tried again");
+
+    // Only a call that may be made can turn out to be impossible, and nothing else can come of one that was not made.
+    let open = run.asks_to_send("eve");
+    let unmade = run.requests(run.send("dan"));
+    let lost = ContractReport::Lost("gone".to_owned());
+    for (id, report) in [(open, failed()), (unmade, ContractReport::Succeeded(json!(1))), (unmade, lost)] {
+        assert!(run.tries(Command::ReportContract { id, report }).is_err());
     }
 }
 
@@ -173,4 +198,16 @@ fn the_tools_of_a_run_are_those_that_were_listed_first() {
     run.does(Command::ListTools { turn, tools: tools("second") });
     assert_eq!(run.run().listed_tools(), Some(&tools("first")));
     assert!(run.tries(Command::ListTools { turn: turn + 1, tools: tools("third") }).is_err());
+}
+
+#[test]
+fn the_key_of_an_edited_call_is_that_of_its_arguments_as_they_were_given() {
+    let mut run = Case::interactive();
+    run.starts_with_handle();
+    run.asks_to_send("ann");
+    let given = IdempotencyKey::of("mail", "send", &json!({ "to": "a secret" }));
+    let edit = run.reply(1, json!({ "to": "masked" }), Some(Action::Edit));
+    let edited = edit.edited_id;
+    run.suspends().does(Command::Reply(Reply { edited_key: Some(given), ..edit }));
+    assert_eq!(run.contract(edited).spec.idempotency_key, given);
 }

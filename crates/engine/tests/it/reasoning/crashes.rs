@@ -78,7 +78,7 @@ async fn a_turn_that_is_killed_anywhere_goes_on_as_if_nothing_had_happened() {
                 [echo(1), echo(5), ("send".to_owned(), n(2))],
                 "each once, dying at {dies_at}"
             );
-            let said = journal.steps.iter().filter(|(_, step)| step["said"].is_object());
+            let said = journal.steps.iter().filter(|(_, step)| step["replied"].is_object());
             assert_eq!(said.count(), 4, "each reply is written down once, dying at {dies_at}");
             drop(journal);
             // Only a reply that was not yet written down is asked for again.

@@ -74,10 +74,16 @@ impl ScriptedToolbox {
         self.journal.lock().unwrap()
     }
 
-    /// Answers what a call waits for.
-    pub(crate) fn answer(&self, call_ref: &str, result: Value) {
-        let answered = consequence(call_ref, ContractStatus::Completed, Some(result));
-        let before = self.journal().contracts.insert(call_ref.to_owned(), Some(answered));
+    /// The reference of a call by the number of its reply in the run and its place in that: `1.0`.
+    pub(crate) fn reference(&self, call: &str) -> String {
+        format!("{}/{call}", self.run_id)
+    }
+
+    /// Answers what a call waits for, by its numbers.
+    pub(crate) fn answer(&self, call: &str, result: Value) {
+        let call_ref = self.reference(call);
+        let answered = consequence(&call_ref, ContractStatus::Completed, Some(result));
+        let before = self.journal().contracts.insert(call_ref.clone(), Some(answered));
         assert_eq!(before, Some(None), "{call_ref} does not wait");
     }
 
@@ -97,7 +103,8 @@ impl ScriptedToolbox {
 
     async fn make(&self, Call { name, arguments, call_ref }: Call) -> Told {
         let call_ref = call_ref.expect("the engine asks for calls by reference");
-        self.journal().asked.push(format!("call {call_ref}"));
+        let numbers = call_ref.rsplit('/').next().unwrap_or_default();
+        self.journal().asked.push(format!("call {numbers}"));
         self.operation().await;
         if self.journal().is_stale {
             return Told::Stale(Stale);

@@ -121,7 +121,8 @@ async fn a_run_that_continues_another_knows_all_of_it_and_makes_none_of_its_call
         let mut scene = Scene::new(api, replies);
         // Its run is canceled while it waits.
         assert_eq!(scene.first().await, Finished::Suspended, "{api}");
-        scene.tools.journal().contracts.remove("1.1");
+        let canceled = scene.tools.reference("1.1");
+        scene.tools.journal().contracts.remove(&canceled);
         let mut scene = scene.continued();
         let asked = scene.tools.journal().asked.len();
         assert_eq!(scene.play(TurnReason::First, "Forget that.").await.1, completed("Very well."));

@@ -3,6 +3,8 @@
 mod approvals;
 mod calls;
 mod cancels;
+mod chains;
+mod edits;
 mod elicitation;
 mod failures;
 mod kill;

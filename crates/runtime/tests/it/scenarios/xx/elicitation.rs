@@ -5,8 +5,8 @@ use adjourn_testkit::mcp::OLDER;
 use adjourn_testkit::model::{ModelServer, Reply, Script};
 use serde_json::json;
 
-use crate::stage::Stage;
 use crate::stage::world::{says_done, settings, told, way};
+use crate::stage::{Stage, until};
 
 fn asks(tool: &str) -> ModelServer {
     ModelServer::start(Script::new([Reply::call(tool, json!({})), says_done("done")])).unwrap()
@@ -81,4 +81,45 @@ fn in_auto_mode_nobody_answers_a_tool() {
         (Some(json!("then not")), Vec::new()),
         "the tool is told so"
     );
+}
+
+#[test]
+fn xx_07_a_crash_while_the_tool_server_starts_leaves_no_doubt_about_the_call() {
+    let model = asks("ask");
+    let stage = Stage::closed("");
+    stage.give_tools(&model.url(), "");
+    // A server that says that it is being started, and goes on when it may.
+    let (starting, hold) = (stage.path().join("starting"), stage.path().join("hold"));
+    let script = format!(
+        "#!/bin/sh\ntouch {}\nwhile [ -e {} ]; do sleep 0.02; done\nexec \"$@\"\n",
+        starting.display(),
+        hold.display()
+    );
+    let wrapper = stage.path().join("slow-start");
+    std::fs::write(&wrapper, script).unwrap();
+    std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let command = format!("command = [\"{}\", \"", wrapper.display());
+    let settings = settings(stage.path(), &model.url(), "irreversible = [\"ask*\"]");
+    stage.configure(&settings.replace("command = [\"", &command));
+    stage.open();
+    let run = stage.start(json!({}));
+    run.waits();
+    stage.close();
+
+    std::fs::write(&hold, "").unwrap();
+    std::fs::remove_file(&starting).unwrap();
+    stage.open();
+    run.reply(json!({ "name": "Ada" })).unwrap();
+    until("the server is being started", || starting.exists().then_some(()));
+    stage.close();
+
+    std::fs::remove_file(&hold).unwrap();
+    stage.open();
+    let ended = run.until("the end, or a question", |run| {
+        let is_over = run.status().is_terminal() || run.status() == RunStatus::WaitingUser;
+        is_over.then(|| run.clone())
+    });
+    let asked: Vec<_> = ended.interactions().iter().map(|asked| asked.subject.source()).collect();
+    assert_eq!((ended.status(), asked.len()), (RunStatus::Succeeded, 1), "a person was asked: {asked:?}");
+    assert_eq!(stage.effects(), ["[\"Ada\"]"], "the call is made once");
 }

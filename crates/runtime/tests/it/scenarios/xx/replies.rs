@@ -62,6 +62,23 @@ fn xx_02_the_same_reply_with_the_same_key_is_one_reply() {
 }
 
 #[test]
+fn xx_02_the_same_key_is_the_same_answer_also_after_the_next_question_appeared() {
+    let stage = Stage::new();
+    let run = waiting(&stage);
+    let service = stage.service();
+    let reply = |text: &str| stage.wait(service.reply(run.id, answer(None, json!(text), Some("key"))));
+    reply("SQLite").unwrap();
+    run.turn(2).asks("Which version?");
+    run.until("the second question", |run| {
+        (run.status() == RunStatus::WaitingUser && run.interactions().len() == 2).then_some(())
+    });
+    let again = reply("SQLite").unwrap();
+    assert_eq!((again.status(), again.open_interactions().count()), (RunStatus::WaitingUser, 1));
+    assert!(matches!(refusal(reply("3.50")), Refusal::KeyReused { key } if key == "key"));
+    assert_eq!(count(&run, "interaction.reply.accepted"), 1, "nothing was answered twice");
+}
+
+#[test]
 fn xx_03_a_reply_to_what_is_not_open_changes_nothing() {
     let stage = Stage::new();
     let options = json!({ "interactive_require_user_reply": false, "session_timeout_sec": 60 });

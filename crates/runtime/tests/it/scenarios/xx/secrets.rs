@@ -11,7 +11,7 @@ use crate::stage::{Stage, child};
 const VARIABLE: &str = "DEPLOY_TOKEN";
 
 /// What nobody may see, in whatever spelling the rest of a value comes.
-const CORES: [&str; 2] = ["c0reOfTheVariable", "c0reOfTheInput"];
+pub(super) const CORES: [&str; 2] = ["c0reOfTheVariable", "c0reOfTheInput"];
 
 /// Values that are written differently in JSON.
 const FROM_VARIABLE: &str = "tok\"en\\c0reOfTheVariable/é";
@@ -118,7 +118,7 @@ fn xx_15_values_of_pass_env_are_masked_whatever_their_names() {
 }
 
 /// All of the database, whatever SQLite made of it.
-fn hides_database(data: &Path) {
+pub(super) fn hides_database(data: &Path) {
     let files = fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
     let files: Vec<_> = files.filter(|path| path.is_file()).collect();
     assert!(files.iter().any(|path| path.ends_with("adjourn.db")), "{files:?}");
@@ -127,7 +127,7 @@ fn hides_database(data: &Path) {
     }
 }
 
-fn hides(bytes: &[u8], place: &str) {
+pub(super) fn hides(bytes: &[u8], place: &str) {
     for core in CORES {
         let is_there = bytes.windows(core.len()).any(|window| window == core.as_bytes());
         assert!(!is_there, "{core} is in {place}");
