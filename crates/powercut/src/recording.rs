@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::fault::{Call, Failure, Fault};
-use crate::tape::{Change, Step, Tape};
+use crate::tape::{Action, Change, Step, Tape};
 use crate::{observer, vfs};
 
 /// Directories that are watched now.
@@ -23,6 +23,16 @@ struct Inside {
     faults: Vec<Fault>,
     /// Calls that failed because of a fault.
     failed: usize,
+    /// A file with a line for each effect on the world.
+    effects: Option<PathBuf>,
+}
+
+impl Inside {
+    fn note(&mut self, action: Action) {
+        let effects = self.effects.as_deref().and_then(|file| std::fs::read_to_string(file).ok());
+        let effects = effects.map_or(0, |text| text.lines().count());
+        self.steps.push(Step { action, effects });
+    }
 }
 
 /// The recording of a data directory, until it is dropped.
@@ -42,7 +52,13 @@ impl Recording {
 
     /// Notes on the tape that something was acknowledged, or took effect.
     pub fn mark(&self, mark: impl Into<String>) {
-        self.0.inside().steps.push(Step::Mark(mark.into()));
+        self.0.inside().note(Action::Mark(mark.into()));
+    }
+
+    /// Counts the lines of `file` at every step: each is an effect on the world, of which a crash point knows how many
+    /// there were.
+    pub fn count_effects(&self, file: &Path) {
+        self.0.inside().effects = Some(file.to_owned());
     }
 
     /// Has calls fail from now on.
@@ -84,7 +100,7 @@ impl Watch {
     }
 
     pub(crate) fn note(&self, change: Change) {
-        self.inside().steps.push(Step::Change(change));
+        self.inside().note(Action::Change(change));
     }
 
     /// Whether a call fails.

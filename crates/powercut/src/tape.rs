@@ -1,6 +1,6 @@
 //! What was done to the files of a directory, in order, and every point at which the power could go out.
 
-use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::disk::{Disk, Keep};
@@ -20,7 +20,14 @@ pub(crate) enum Change {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Step {
+pub(crate) struct Step {
+    pub(crate) action: Action,
+    /// Effects on the world that were seen by then.
+    pub(crate) effects: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Action {
     Change(Change),
     /// Something was acknowledged, or took effect.
     Mark(String),
@@ -61,7 +68,18 @@ pub struct CrashPoint<'t> {
     pub keep: Keep,
     /// What was acknowledged before.
     pub marks: Vec<&'t str>,
-    disk: Disk,
+    /// How many effects on the world there may have been.
+    pub effects: usize,
+    /// The last step that was taken, in a few words.
+    pub last: String,
+    disk: &'t Disk,
+}
+
+impl fmt::Display for CrashPoint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { step, keep, marks, last, .. } = self;
+        write!(f, "power cut after step {step} ({last}), {keep:?} kept, acknowledged: {marks:?}")
+    }
 }
 
 impl CrashPoint<'_> {
@@ -93,53 +111,67 @@ impl Tape {
 
     /// How many times something was made durable.
     pub fn syncs(&self) -> usize {
-        let is_sync = |step: &&Step| {
-            matches!(step, Step::Change(Change::SyncFile(_) | Change::SyncFolder(_) | Change::SyncFailed(_)))
-        };
-        self.0.iter().filter(is_sync).count()
+        self.0.iter().filter(|step| step.is_sync()).count()
     }
 
-    /// Every state that a power cut after step `from` could leave, each once: the same files with the same
-    /// acknowledgements are not tried again.
-    pub fn crash_points(&self, from: usize, depth: Depth) -> impl Iterator<Item = CrashPoint<'_>> {
+    /// Tries every state that a power cut after step `from` could leave. The same files with the same acknowledgements are
+    /// not tried twice. Returns how many states there were.
+    pub fn try_each(&self, from: usize, depth: Depth, mut try_one: impl FnMut(&CrashPoint<'_>)) -> usize {
         let mut disk = Disk::default();
         let mut marks: Vec<&str> = Vec::new();
-        let mut seen = HashSet::new();
-        let mut points = Vec::new();
+        let (mut last, mut tried) = (None, 0);
+        let mut try_all = |step: usize, disk: &Disk, marks: &[&str]| {
+            // What was seen at the next step may have happened before the power went out.
+            let effects = self.0.get(step).or(self.0.last()).map_or(0, |step| step.effects);
+            let this = Some((disk.fingerprint(), marks.len(), effects));
+            if last == this {
+                return;
+            }
+            last = this;
+            let is_all_durable = disk.fingerprint().1 == 0;
+            let keeps = if is_all_durable { vec![Keep::Nothing] } else { depth.keeps() };
+            for keep in keeps {
+                let last = step.checked_sub(1).map(|last| self.0[last].in_short()).unwrap_or_default();
+                try_one(&CrashPoint { step, keep, marks: marks.to_vec(), effects, last, disk });
+                tried += 1;
+            }
+        };
         for (index, step) in self.0.iter().enumerate() {
-            let is_sync = matches!(
-                step,
-                Step::Change(Change::SyncFile(_) | Change::SyncFolder(_) | Change::SyncFailed(_))
-            );
             // Before it is applied: everything since the last sync is still in the air.
-            if index >= from && (is_sync || depth == Depth::Full) {
-                points.extend(self.points(index, &disk, &marks, depth, &mut seen));
+            if index >= from && (step.is_sync() || depth == Depth::Full) {
+                try_all(index, &disk, &marks);
             }
-            match step {
-                Step::Change(change) => disk.apply(change),
-                Step::Mark(mark) => marks.push(mark),
+            match &step.action {
+                Action::Change(change) => disk.apply(change),
+                Action::Mark(mark) => marks.push(mark),
             }
-            if index >= from && (is_sync || matches!(step, Step::Mark(_)) || index + 1 == self.0.len()) {
-                points.extend(self.points(index + 1, &disk, &marks, depth, &mut seen));
+            let is_mark = matches!(step.action, Action::Mark(_));
+            if index >= from && (step.is_sync() || is_mark || index + 1 == self.0.len()) {
+                try_all(index + 1, &disk, &marks);
             }
         }
-        points.into_iter()
+        tried
+    }
+}
+
+impl Step {
+    fn in_short(&self) -> String {
+        match &self.action {
+            Action::Mark(mark) => mark.clone(),
+            Action::Change(Change::Write { path, offset, bytes }) => {
+                format!("write {} bytes to {} at {offset}", bytes.len(), path.display())
+            }
+            Action::Change(change) => format!("{change:?}"),
+        }
     }
 
-    fn points<'t>(
-        &self,
-        step: usize,
-        disk: &Disk,
-        marks: &[&'t str],
-        depth: Depth,
-        seen: &mut HashSet<(usize, u64)>,
-    ) -> Vec<CrashPoint<'t>> {
-        let mut points = Vec::new();
-        for keep in depth.keeps() {
-            if seen.insert((marks.len(), disk.digest(keep))) {
-                points.push(CrashPoint { step, keep, marks: marks.to_vec(), disk: disk.clone() });
-            }
-        }
-        points
+    fn is_sync(&self) -> bool {
+        matches!(&self.action, Action::Change(change) if change.is_sync())
+    }
+}
+
+impl Change {
+    pub(crate) fn is_sync(&self) -> bool {
+        matches!(self, Self::SyncFile(_) | Self::SyncFolder(_) | Self::SyncFailed(_))
     }
 }

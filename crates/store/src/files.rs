@@ -67,12 +67,18 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     change(FileChange::MakeFolder(path), || DirBuilder::new().mode(0o700).create(path))
 }
 
-/// Makes sure that a folder which many share is there, under a name that is durable. Its parent has to be there.
+/// Makes sure that a folder is there under a durable name, and those above it.
 pub fn ensure_private_folder(path: &Path) -> io::Result<()> {
-    match make_private_folder(path) {
-        // Not synced again each time: whoever made it did.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made.and_then(|()| path.parent().map_or(Ok(()), sync_folder)),
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match (make_private_folder(path), parent) {
+        // Not synced each time: whoever made it did.
+        (Err(error), _) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            ensure_private_folder(parent)?;
+            ensure_private_folder(path)
+        }
+        (Ok(()), Some(parent)) => sync_folder(parent),
+        (made, _) => made,
     }
 }
 

@@ -4,3 +4,4 @@
 #![allow(clippy::unwrap_used)]
 
 mod failing_disk;
+mod power_cut;
