@@ -35,6 +35,8 @@ pub enum On {
     Database,
     /// The log of the database.
     Log,
+    /// The database without its log.
+    Pages,
     /// Everything else.
     Files,
 }
@@ -45,6 +47,7 @@ impl On {
         match self {
             Self::Database => name.starts_with("adjourn.db"),
             Self::Log => name == "adjourn.db-wal",
+            Self::Pages => name == "adjourn.db",
             Self::Files => !name.starts_with("adjourn.db"),
         }
     }

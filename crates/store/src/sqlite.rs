@@ -116,7 +116,13 @@ impl SqliteStore {
     fn writer(&self, doing: &'static str) -> Result<MutexGuard<'_, Writer>, Error> {
         match &self.writer {
             // A panic in a commit is an assertion about the batch: its transaction was rolled back on the way out.
-            Some(writer) => Ok(writer.lock().unwrap_or_else(PoisonError::into_inner)),
+            Some(writer) => {
+                let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+                if writer.is_stale() {
+                    self.readers.without_any(|| writer.open_again())?;
+                }
+                Ok(writer)
+            }
             None => Err(Error::Failed { doing, problem: "it was opened for reading only".to_owned() }),
         }
     }

@@ -84,7 +84,7 @@ fn check(first: u64, on: On, calls: &'static [Call], how: Failure, times: usize)
 
         if matches!(outcome, Err(Error::Unresolved { .. })) && times == usize::MAX {
             let next = store.commit(&paused_run(there)).unwrap_err();
-            assert!(matches!(next, Error::Failed { .. }), "nothing is tried meanwhile: {next}");
+            assert!(matches!(next, Error::Unresolved { .. }), "nothing else is accepted meanwhile: {next}");
         }
         // The process that goes on sees the same, and works again when the disk does.
         let failed = recording.fail_no_more();
@@ -135,4 +135,18 @@ fn a_commit_that_begins_a_new_log_or_copies_the_old_one_leaves_what_was_acknowle
     check(full, On::Database, &[Call::Sync, Call::Truncate], Failure::Io, 1);
     assert!(check(full + 1, On::Database, CALLS, Failure::Io, 1) > 0);
     assert!(check(full + 1, On::Database, &[Call::Sync], Failure::Io, usize::MAX) > 0);
+}
+
+/// What a killed process wrote and did not sync counts as committed. So it has to be on the disk before anybody acts on it.
+#[test]
+fn a_log_that_a_kill_left_is_made_durable_before_it_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path(), FIRST);
+    let left = killed(dir.path());
+    let recording = Recording::start(left.path());
+    recording.fail(Fault { on: On::Log, calls: &[Call::Sync], spared: 0, times: 1, how: Failure::Io });
+    assert!(matches!(SqliteStore::open(left.path()), Err(Error::Directory { .. })));
+    assert_eq!(recording.fail_no_more(), 1);
+    let found = SqliteStore::open(left.path()).unwrap();
+    assert_eq!(runs(&found), runs(&store));
 }

@@ -13,7 +13,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row, ffi};
+
+use super::open;
 
 use crate::files;
 
@@ -40,16 +42,47 @@ pub(super) fn make_durable(log: &Path) -> io::Result<()> {
     }
 }
 
-/// The length of the log up to the last frame that is committed, as the index of an open database has it.
+/// How many frames of the log are committed, as the index of an open database has it, and how many of them are copied into
+/// the database.
+pub(super) fn frames(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
+    // Does nothing and says how many there are; -1 where there is no log.
+    let count = |row: &Row<'_>, index| row.get(index).map(|count: i64| u64::try_from(count).unwrap_or(0));
+    let mut statement = connection.prepare_cached("PRAGMA wal_checkpoint(NOOP)")?;
+    statement.query_row([], |row| Ok((count(row, 1)?, count(row, 2)?)))
+}
+
+/// The length of the log up to the last frame that is committed.
 pub(super) fn committed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let page_bytes: u32 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
-    // Does nothing and says how many frames there are; -1 where there is no log.
-    let frames: i64 = connection.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))?;
-    Ok(match u64::try_from(frames) {
-        Ok(0) | Err(_) => 0,
-        Ok(frames) => HEADER_BYTES + frames * (FRAME_HEADER_BYTES + u64::from(page_bytes)),
+    Ok(match frames(connection)? {
+        (0, _) => 0,
+        (frames, _) => HEADER_BYTES + frames * (FRAME_HEADER_BYTES + u64::from(page_bytes)),
     })
 }
+
+/// Copies a log that has become long into the database, as far as readers let it.
+pub(super) fn copy_if_long(connection: &Connection) -> Result<(), NotCopied> {
+    let is_long = frames(connection).is_ok_and(|(frames, _)| frames >= open::WAL_PAGES);
+    if !is_long {
+        return Ok(());
+    }
+    match connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
+        Err(rusqlite::Error::SqliteFailure(failure, _))
+            if failure.extended_code == ffi::SQLITE_IOERR_FSYNC =>
+        {
+            Err(NotCopied)
+        }
+        // What could not be written stays in the log, and the next commit tries again.
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The database could not be synced.
+///
+/// The system may have dropped pages that earlier copies wrote into it, and takes them for written. SQLite has noted that
+/// they are copied and would not copy them again, and then the log that has them is written over.
+#[derive(Debug)]
+pub(super) struct NotCopied;
 
 /// Removes everything behind `bytes` from a log, durably.
 pub(super) fn cut_off(log: &Path, bytes: u64) -> io::Result<()> {

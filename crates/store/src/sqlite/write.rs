@@ -9,6 +9,7 @@ use adjourn_core::{
     Change, Claim, ClaimKey, ContractRow, ContractStatus, Holder, Item, Notice, OpenInteraction,
     RoundtableRow, RunId, RunRow, StreamId, Timestamp,
 };
+use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
 use super::codec::{
@@ -25,12 +26,15 @@ const COMMIT: &str = "commit";
 #[derive(Debug)]
 pub(super) struct Writer {
     connection: Connection,
+    path: PathBuf,
     /// The write-ahead log.
     log: PathBuf,
     /// The position of the last durable event.
     head: u64,
     /// Whether the log may hold frames of something that was refused: nothing is accepted until it does not.
     is_suspect: bool,
+    /// Whether all connections have to be closed before the log is copied into the database again.
+    is_stale: bool,
 }
 
 impl Writer {
@@ -38,7 +42,36 @@ impl Writer {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let connection = open::writer(path)?;
         let head = read::head(&connection)?;
-        Ok(Self { connection, log: log::path(path), head, is_suspect: false })
+        let (path, log) = (path.to_owned(), log::path(path));
+        Ok(Self { connection, path, log, head, is_suspect: false, is_stale: false })
+    }
+
+    /// Whether it has to be [opened again](Self::open_again).
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// Opens the database again, after a copy of the log into it could not be synced: then SQLite copies all of the log once
+    /// more. Nobody else may have it open.
+    pub(super) fn open_again(&mut self) -> Result<(), Error> {
+        let failed = while_doing("be opened again");
+        let nothing = Connection::open_in_memory().map_err(&failed)?;
+        let old = std::mem::replace(&mut self.connection, nothing);
+        // Closing it must not do what just failed.
+        let _ = old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        drop(old);
+        self.connection = open::writer(&self.path)?;
+        let head = read::head(&self.connection)?;
+        let (_, copied) = log::frames(&self.connection).map_err(&failed)?;
+        let problem = if head != self.head {
+            format!("the journal ends with event {head}, and {} was acknowledged", self.head)
+        } else if copied > 0 {
+            "another process has it open: end that first".to_owned()
+        } else {
+            self.is_stale = false;
+            return Ok(());
+        };
+        Err(Error::Failed { doing: "be opened again", problem })
     }
 
     pub(super) fn head(&self) -> u64 {
@@ -76,16 +109,24 @@ impl Writer {
         make: impl FnOnce(&mut Connection, u64) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if self.is_suspect {
-            self.put_right().map_err(|problem| Error::Failed { doing, problem })?;
+            // Not as refused for certain: it may be the same that was left behind, asked for again.
+            self.put_right().map_err(|problem| Error::Unresolved { doing, problem })?;
             self.is_suspect = false;
         }
-        make(&mut self.connection, self.head).map_err(|error| match self.put_right() {
-            Ok(()) => error,
-            Err(problem) => {
-                self.is_suspect = true;
-                Error::Unresolved { doing, problem: format!("{error}, and then {problem}") }
+        match make(&mut self.connection, self.head) {
+            Ok(made) => {
+                // The change is durable in the log, whatever comes of this.
+                self.is_stale = log::copy_if_long(&self.connection).is_err();
+                Ok(made)
             }
-        })
+            Err(error) => Err(match self.put_right() {
+                Ok(()) => error,
+                Err(problem) => {
+                    self.is_suspect = true;
+                    Error::Unresolved { doing, problem: format!("{error}, and then {problem}") }
+                }
+            }),
+        }
     }
 
     /// Removes from the log what was refused, and checks that the journal ends where it did.
