@@ -1,5 +1,5 @@
 //! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `mcp-servers`,
-//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `fuzz`, `ci`.
+//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `powercut`, `fuzz`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -18,6 +18,7 @@ mod licences;
 mod mcp;
 mod mcp_servers;
 mod metadata;
+mod powercut;
 mod purity;
 mod python;
 mod recordings;
@@ -59,6 +60,8 @@ enum Verb {
     Sim(sim::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
+    /// Cut the power at every write and sync of a run, and have every call of a commit fail
+    Powercut(powercut::Options),
     /// Feed everything that reads foreign bytes by libFuzzer
     Fuzz(fuzz::Options),
     /// Hold the server against its own description
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Verb::McpServers(options) => mcp_servers::run(&options),
         Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
+        Verb::Powercut(options) => powercut::run(&options),
         Verb::Fuzz(options) => fuzz::run(&options),
         Verb::Schemathesis => schemathesis::run(),
         Verb::Recordings(options) => recordings::run(&options),

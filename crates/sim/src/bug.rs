@@ -29,6 +29,8 @@ pub enum Bug {
     TurnsPriorityAround,
     /// An irreversible call is made again after a restart without asking anybody.
     RepeatsCalls,
+    /// A commit whose sync failed is refused, and is there after a crash.
+    BringsRefusedBack,
 }
 
 impl Bug {
@@ -47,5 +49,6 @@ impl Bug {
         Self::ForgetsRunning,
         Self::TurnsPriorityAround,
         Self::RepeatsCalls,
+        Self::BringsRefusedBack,
     ];
 }
