@@ -1,5 +1,5 @@
 //! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `mcp-servers`,
-//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `fuzz`, `macos`, `ci`.
+//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `powercut`, `fuzz`, `macos`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -19,6 +19,7 @@ mod macos;
 mod mcp;
 mod mcp_servers;
 mod metadata;
+mod powercut;
 mod purity;
 mod python;
 mod recordings;
@@ -60,6 +61,8 @@ enum Verb {
     Sim(sim::Options),
     /// Kill a working Adjourn a hundred times, and look whether anything is missing
     Torture(torture::Options),
+    /// Cut the power at every write and sync of a run, and have every call of a commit fail
+    Powercut(powercut::Options),
     /// Feed everything that reads foreign bytes by libFuzzer
     Fuzz(fuzz::Options),
     /// Check that the workspace compiles for macOS
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Verb::McpServers(options) => mcp_servers::run(&options),
         Verb::Sim(options) => sim::run(&options),
         Verb::Torture(options) => torture::run(&options),
+        Verb::Powercut(options) => powercut::run(&options),
         Verb::Fuzz(options) => fuzz::run(&options),
         Verb::Macos => macos::run(),
         Verb::Schemathesis => schemathesis::run(),

@@ -7,6 +7,7 @@ use adjourn_core::{
     Command, Continued, Create, FieldError, Refusal, ReplyKey, ResumesBy, Run, RunId, RunSpec, canonical,
     create_key,
 };
+use adjourn_store::Error;
 use serde_json::{Value, json};
 
 use crate::contracts::{HistoryError, chain};
@@ -79,6 +80,10 @@ impl Service {
     async fn commit(&self, Draft { run_id, create, notice }: Draft) -> Result<Created, ServiceError> {
         match self.runtime().ask(run_id, Command::Create(create)).await {
             Ok(accepted) if accepted.run.id() == run_id => Ok(Created { run: accepted.run, notice }),
+            // It is not known whether it will be there after a crash. If not, the next start removes what was made for it.
+            Err(Denied::Failed(error)) if matches!(*error, Error::Unresolved { .. }) => {
+                Err(Denied::Failed(error).into())
+            }
             other => {
                 // Nothing was created: what was made for it goes. If that fails, the next start sweeps it.
                 self.off_thread(move |service| {
@@ -176,12 +181,8 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let skill = kept.map(|kept| &kept.skill);
         let workspaces = self.desk().workspaces();
-        workspaces.create(&NewWorkspace { run_id, skill, uploads, place }).map_err(refused)?;
-        if let Err(error) = workspaces.keep_asked(run_id, asked) {
-            let _ = workspaces.remove(run_id);
-            return Err(error.into());
-        }
-        Ok(())
+        let new = NewWorkspace { run_id, skill, uploads, place };
+        workspaces.create_for(&new, Some(asked)).map(drop).map_err(refused)
     }
 
     /// The run that a request with this key created, if it was the same request.

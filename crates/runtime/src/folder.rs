@@ -2,10 +2,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use adjourn_store::files;
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
@@ -167,8 +168,8 @@ pub(crate) fn copy(from: &Path, entries: &[Entry], to: &Path) -> io::Result<()> 
     for Entry { path, kind, .. } in entries {
         let target = to.join(path);
         match kind {
-            EntryKind::Folder => fs::create_dir(target)?,
-            EntryKind::Link(link) => symlink(link, target)?,
+            EntryKind::Folder => files::make_folder(&target)?,
+            EntryKind::Link(link) => files::link(link, &target)?,
             EntryKind::File { executable, .. } => {
                 let mode = if *executable { 0o755 } else { 0o644 };
                 left -= copy_file(&from.join(path), &target, mode, left)?;
@@ -203,8 +204,9 @@ pub(crate) fn digest_of_file(path: &Path, bytes_max: u64) -> io::Result<String> 
 /// Copies a regular file to a new one and returns its size, which is at most `bytes_max`.
 pub(crate) fn copy_file(from: &Path, to: &Path, mode: u32, bytes_max: u64) -> io::Result<u64> {
     let source = open_file(from)?;
-    let mut target: File = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
-    let copied = io::copy(&mut io::Read::take(source, bytes_max.saturating_add(1)), &mut target)?;
+    let copied = files::write_new(to, mode, |target| {
+        io::copy(&mut io::Read::take(source, bytes_max.saturating_add(1)), target)
+    })?;
     if copied > bytes_max {
         let message = format!("{} has more than the {bytes_max} bytes that may be copied", from.display());
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! DATA/runs/run_…/            one per run
-//!   workspace.json            where the agent works, if not in `work`, and the digests of what it was given
+//!   workspace.json            what was asked for, as it was asked; where the agent works, if not in `work`; the digests of
+//!                             what it was given
 //!   given/                    files that came with the request, as they came: no agent can write there
 //!   work/                     the agent's working folder
 //!     .skill/NAME/            a copy of the skill for the agent, which nothing is read back from
@@ -12,8 +13,9 @@
 //! DATA/incoming/              files of requests that are still being read
 //! ```
 //!
-//! A folder is made under a name of its own and renamed when it is complete, before the run is created in the journal.
-//! So a crash leaves either an incomplete folder, or a complete one without a run: [`Workspaces::sweep`] removes both.
+//! A folder is made under a name of its own, synced with all that is in it, and renamed, and the name is synced too, before
+//! the run is created in the journal. So a crash or a power cut leaves either an incomplete folder, or a complete one without
+//! a run: [`Workspaces::sweep`] removes both.
 //! The working folder may instead be one that the user named, which is never removed, or that of the run which is
 //! continued, which is removed with the last run that uses it.
 //!
@@ -32,11 +34,11 @@ mod versions;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{FieldError, OutputStream, Run, RunId, RunSpec};
 use adjourn_engine::log_file;
+use adjourn_store::files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -67,6 +69,7 @@ pub const UPLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024;
 pub const UPLOADS_BYTES_MAX: u64 = 4 * UPLOAD_BYTES_MAX;
 
 const ABOUT: &str = "workspace.json";
+/// What was asked for, in the folder of a run that was created before `workspace.json` had it.
 const ASKED: &str = "request.json";
 const WORK: &str = "work";
 const LOGS: &str = "logs";
@@ -120,6 +123,9 @@ struct About {
     /// these files were kept as they came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     given: Option<BTreeMap<String, String>>,
+    /// What was asked for, as it was asked, where only the owner of the data directory can read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<Asked>,
 }
 
 /// All workspaces of a data directory.
@@ -189,37 +195,57 @@ impl Workspaces {
 
     /// Makes a workspace, whole or not at all.
     pub fn create(&self, new: &NewWorkspace<'_>) -> Result<Workspace, WorkspaceError> {
+        self.create_for(new, None)
+    }
+
+    /// Makes a workspace that keeps what was asked for. When this returns, all of it is durable.
+    pub(crate) fn create_for(
+        &self,
+        new: &NewWorkspace<'_>,
+        asked: Option<&Asked>,
+    ) -> Result<Workspace, WorkspaceError> {
         let workspace = self.plan(new.run_id, new.skill.map(|skill| skill.name.as_str()), &new.place)?;
         let temporary = self.runs.join(format!("{}{}", removal::NEW, new.run_id));
-        let made = self.fill(&temporary, new).and_then(|()| {
-            let own = self.runs.join(new.run_id.to_string());
-            fs::rename(&temporary, own).map_err(doing("naming the workspace"))
+        let own = self.runs.join(new.run_id.to_string());
+        let named = self.fill(&temporary, new, asked).and_then(|()| {
+            let named = files::sync_tree(&temporary).and_then(|()| files::rename(&temporary, &own));
+            named.map_err(doing("naming the workspace"))
         });
-        if let Err(error) = made {
-            // What is left, the next sweep finds; the first error is the one to tell.
-            _ = fs::remove_dir_all(&temporary);
+        let durable = named.map_err(|error| (&temporary, error)).and_then(|()| {
+            let synced = files::sync_folder(&self.runs).map_err(doing("naming the workspace"));
+            synced.map_err(|error| (&own, error))
+        });
+        if let Err((left, error)) = durable {
+            // What cannot be removed, the next sweep finds; the first error is the one to tell.
+            _ = files::remove_tree(left);
             return Err(error);
         }
         Ok(workspace)
     }
 
-    fn fill(&self, temporary: &Path, new: &NewWorkspace<'_>) -> Result<(), WorkspaceError> {
+    fn fill(
+        &self,
+        temporary: &Path,
+        new: &NewWorkspace<'_>,
+        asked: Option<&Asked>,
+    ) -> Result<(), WorkspaceError> {
         let work = temporary.join(WORK);
         // The folder for uploads is made for the first of them, and the one for logs by whoever writes some: making
         // folders is the dearest part of starting a run.
-        let own = |is_recursive| fs::DirBuilder::new().recursive(is_recursive).mode(0o700).create(temporary);
-        match own(false) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => own(true),
+        match files::make_private_folder(temporary) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                files::ensure_private_folder(&self.runs).and_then(|()| files::make_private_folder(temporary))
+            }
             made => made,
         }
-        .and_then(|()| fs::create_dir(&work))
+        .and_then(|()| files::make_folder(&work))
         .map_err(doing("making the workspace"))?;
         if let Some(skill) = new.skill {
             copy_skill(skill, &work.join(SKILL_FOLDER))?;
         }
         let given = Some(given::keep(temporary, new.uploads)?);
         let skill = new.skill.map(|skill| skill.name.clone());
-        let mut about = About { skill, given, ..About::default() };
+        let mut about = About { skill, given, request: asked.cloned(), ..About::default() };
         match &new.place {
             Place::Own => {}
             Place::User(folder) => {
@@ -233,7 +259,8 @@ impl Workspaces {
         }
         let text =
             serde_json::to_vec(&about).map_err(|error| doing("describing the workspace")(error.into()))?;
-        write_private(&temporary.join(ABOUT), &text).map_err(doing("describing the workspace"))
+        files::write_new(&temporary.join(ABOUT), 0o600, |file| file.write_all(&text))
+            .map_err(doing("describing the workspace"))
     }
 
     /// The workspace of a run, if all of it is still there: its folder, and the version of its skill.
@@ -252,7 +279,7 @@ impl Workspaces {
     /// The workspace of a run that has a folder, if all of it is still there.
     pub fn open(&self, run_id: RunId) -> Result<Workspace, WorkspaceError> {
         let own = self.runs.join(run_id.to_string());
-        let About { folder, shares, skill, given: _ } = self.about(run_id)?;
+        let About { folder, shares, skill, given: _, request: _ } = self.about(run_id)?;
         // Where a chain of runs works was decided for the first of them.
         let (folder, owner) = match shares {
             None => (folder, own.clone()),
@@ -283,15 +310,11 @@ impl Workspaces {
         }
     }
 
-    /// Keeps what was asked for, as it was asked, where only the owner of the data directory can read it.
-    pub(crate) fn keep_asked(&self, run_id: RunId, asked: &Asked) -> Result<(), WorkspaceError> {
-        let failed = || doing("writing down the request");
-        let text = serde_json::to_vec(asked).map_err(|error| failed()(error.into()))?;
-        write_private(&self.runs.join(run_id.to_string()).join(ASKED), &text).map_err(failed())
-    }
-
     /// What was asked for, as it was asked.
     pub(crate) fn asked(&self, run_id: RunId) -> Result<Asked, WorkspaceError> {
+        if let Some(asked) = self.about(run_id)?.request {
+            return Ok(asked);
+        }
         let bytes = fs::read(self.runs.join(run_id.to_string()).join(ASKED))
             .map_err(|_| WorkspaceError::Missing(run_id))?;
         serde_json::from_slice(&bytes).map_err(|_| WorkspaceError::Missing(run_id))
@@ -373,7 +396,7 @@ fn copy_skill(skill: &Skill, skills: &Path) -> Result<(), WorkspaceError> {
         let named = unfit.iter().map(|it| format!("`{}` {}", it.path.display(), it.message));
         WorkspaceError::SkillUnfit(named.collect())
     })?;
-    fs::create_dir(skills)
+    files::make_folder(skills)
         .and_then(|()| folder::copy(&skill.dir, &entries, &skills.join(&skill.name)))
         .map_err(doing("copying the skill"))
 }
@@ -383,11 +406,6 @@ fn not_a_folder(place: &Place) -> WorkspaceError {
         Place::User(folder) => WorkspaceError::NotAFolder(folder.clone()),
         Place::Own | Place::Of(_) => WorkspaceError::NotAFolder(PathBuf::from(WORK)),
     }
-}
-
-/// Writes a new file that only the owner of the data directory can read.
-fn write_private(path: &Path, text: &[u8]) -> io::Result<()> {
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text)
 }
 
 /// Whether a file that comes with a request may be called `name`.

@@ -107,7 +107,9 @@ impl From<roundtable::Refusal> for Problem {
 impl From<adjourn_store::Error> for Problem {
     fn from(error: adjourn_store::Error) -> Self {
         match error {
-            adjourn_store::Error::Failed { .. } => unavailable(error.to_string()),
+            adjourn_store::Error::Failed { .. } | adjourn_store::Error::Unresolved { .. } => {
+                unavailable(error.to_string())
+            }
             _ => Self::internal(error.to_string()),
         }
     }

@@ -33,6 +33,8 @@ pub enum Bug {
     PrunesContinued,
     /// A prune forgets the key that a run was created with.
     ForgetsCreateKeys,
+    /// A commit whose sync failed is refused, and is there after a crash.
+    BringsRefusedBack,
 }
 
 impl Bug {
@@ -53,5 +55,6 @@ impl Bug {
         Self::RepeatsCalls,
         Self::PrunesContinued,
         Self::ForgetsCreateKeys,
+        Self::BringsRefusedBack,
     ];
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use adjourn_core::{Command, Timestamp};
+use adjourn_core::{Command, Item, Timestamp};
 use adjourn_runtime::Kernel;
 use adjourn_store::conformance::Random;
 use adjourn_store::{Error, Request};
@@ -51,6 +51,8 @@ pub(crate) struct Simulation {
     /// None while everything is down.
     pub(crate) kernel: Option<Kernel<u64>>,
     committing: Option<Committing>,
+    /// A batch whose sync failed and that is still in the log: a crash may bring it back.
+    left_behind: Option<Arc<[Item]>>,
     outstanding: BTreeMap<u64, Ticket>,
     pub(crate) engines: Engines,
     pub(crate) clients: Clients,
@@ -83,6 +85,7 @@ impl Simulation {
             failing_reads: Arc::default(),
             kernel: None,
             committing: None,
+            left_behind: None,
             outstanding: BTreeMap::new(),
             engines: Engines::default(),
             clients: Clients::default(),
@@ -277,5 +280,9 @@ impl Simulation {
 
     fn failed() -> Error {
         Error::Failed { doing: "commit", problem: "the disk is full".to_owned() }
+    }
+
+    fn unresolved() -> Error {
+        Error::Unresolved { doing: "commit", problem: "the disk does not answer".to_owned() }
     }
 }

@@ -2,15 +2,19 @@
 
 mod deadlines;
 mod queue;
+mod refused;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use adjourn_core::{Command, EndCause, Event, Interaction, Reply, Run, RunId, RunSpec, RunStatus, Timestamp};
+use adjourn_core::{
+    Command, EndCause, Event, Interaction, Item, Reply, Run, RunId, RunSpec, RunStatus, Timestamp,
+};
 use adjourn_runtime::{Answer, Denied, Kernel, Slots, StopCause};
 use adjourn_store::{Accepted, After, Store};
 
 use self::deadlines::Overdue;
 use self::queue::Queue;
+use self::refused::Refused;
 use crate::bug::Bug;
 use crate::engine::Engines;
 use crate::mirror::{Mirror, News};
@@ -34,6 +38,7 @@ pub(crate) struct Watch {
     to_refuse: BTreeMap<RunId, bool>,
     queue: Queue,
     overdue: Overdue,
+    refused: Refused,
 }
 
 impl Watch {
@@ -48,7 +53,23 @@ impl Watch {
             to_refuse: BTreeMap::new(),
             queue: Queue::default(),
             overdue: Overdue::default(),
+            refused: Refused::default(),
         }
+    }
+
+    /// A batch was refused for certain.
+    pub(crate) fn refused(&mut self, items: &[Item]) {
+        self.refused.add(items);
+    }
+
+    /// A batch is written, which may be one that was refused before and asked for again.
+    pub(crate) fn written_again(&mut self, items: &[Item]) {
+        self.refused.remove(items);
+    }
+
+    /// After a crash nothing is there that was refused.
+    pub(crate) fn refused_stays_away(&mut self, store: &dyn Store) -> Result<(), Violation> {
+        self.refused.stays_away(store)
     }
 
     pub(crate) fn saw_time(&mut self, now: Timestamp) {

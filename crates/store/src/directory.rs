@@ -1,22 +1,26 @@
 //! The directory that holds everything.
 
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::{Error, modes};
+use crate::{Error, files, modes};
 
 /// Makes sure that `dir` is a directory, and that it is still there after a power cut if it was made now.
 pub(crate) fn prepare(dir: &Path) -> Result<(), Error> {
     if dir.is_dir() {
         return modes::protect(dir).map(drop).map_err(|error| unusable(dir, &error));
     }
+    // Every folder above it that is made now is durable only with the one that it is in.
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let made: Vec<_> = dir.ancestors().take_while(is_missing).collect();
     let make = || {
         modes::create(dir)?;
-        match dir.canonicalize()?.parent() {
-            Some(parent) => File::open(parent)?.sync_all(),
-            None => Ok(()),
+        for folder in made {
+            if let Some(parent) = folder.canonicalize()?.parent() {
+                files::sync_folder(parent)?;
+            }
         }
+        Ok(())
     };
     make().map_err(|error| unusable(dir, &error))
 }

@@ -46,4 +46,16 @@ pub enum Error {
         /// What the database said.
         problem: String,
     },
+    /// The disk failed in the middle of an operation, and what it holds cannot be put right yet: it is not known whether the
+    /// operation would be there after a crash. Everything is refused until the disk can be written again; then it is not.
+    #[error(
+        "the journal cannot {doing}: {problem}; whether the disk kept it is not known until the disk can be written again. \
+         Ask again later, with the same idempotency key"
+    )]
+    Unresolved {
+        /// What was tried.
+        doing: &'static str,
+        /// What failed, and what failed when it was put right.
+        problem: String,
+    },
 }

@@ -11,6 +11,7 @@ pub mod decider;
 mod directory;
 mod error;
 mod feed;
+pub mod files;
 mod journal;
 mod lock;
 mod modes;

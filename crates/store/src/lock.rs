@@ -1,13 +1,15 @@
 //! Who owns a data directory.
 //!
-//! One process at a time, by an advisory lock on a file in it. The kernel lets go of the lock when its holder dies,
-//! however it dies, so a file that was left behind never keeps anybody out. What is written in the file is only for
-//! the message that the second one gets.
+//! One process at a time, by an advisory lock on the directory itself and on a file in it. The kernel lets go of a lock when
+//! its holder dies, however it dies, so a file that was left behind never keeps anybody out. The lock on the directory holds
+//! when the file is removed. What is written in the file is only for the message that the second one gets.
+//!
+//! Not on the database: on some systems a lock of this kind and those of SQLite on the same file exclude each other.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use adjourn_core::Timestamp;
@@ -35,43 +37,82 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// The ownership of a data directory, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
+    dir: PathBuf,
+    /// The directory itself. Unlike a file in it, nobody can take it away without taking the journal along.
+    folder: File,
+    /// The file that says who the owner is. Earlier versions lock only this one.
     file: File,
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file is not enough: a process that is just being started has a copy of it.
-        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        // Closing the files is not enough: a process that is just being started has a copy of them.
+        for file in [&self.file, &self.folder] {
+            let _ = rustix::fs::flock(file, FlockOperation::Unlock);
+        }
     }
 }
 
 impl Lock {
     /// Takes the ownership of `dir`, or says who has it.
     pub(crate) fn take(dir: &Path) -> Result<Self, Error> {
-        let path = dir.join(FILE_NAME);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| directory::unusable(dir, &error))?;
+        let unusable = |error: io::Error| directory::unusable(dir, &error);
+        let folder = File::open(dir).map_err(unusable)?;
+        let mut file = open_file(dir).map_err(unusable)?;
         let began = Instant::now();
-        while let Err(error) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            if error != Errno::WOULDBLOCK {
-                return Err(directory::unusable(dir, &error.into()));
+        for of in [Of::Folder, Of::File] {
+            let locked = match of {
+                Of::Folder => &folder,
+                Of::File => &file,
+            };
+            while let Err(error) = rustix::fs::flock(locked, FlockOperation::NonBlockingLockExclusive) {
+                if error != Errno::WOULDBLOCK {
+                    return Err(unusable(error.into()));
+                }
+                let owner = owner(dir);
+                if !is_dead(&owner) || began.elapsed() > DEAD_OWNER_MAX {
+                    return Err(Error::Owned { path: dir.to_owned(), owner });
+                }
+                std::thread::sleep(LOOK_AGAIN);
             }
-            let owner = owner(&mut file);
-            if !is_dead(&owner) || began.elapsed() > DEAD_OWNER_MAX {
-                return Err(Error::Owned { path: dir.to_owned(), owner });
-            }
-            std::thread::sleep(LOOK_AGAIN);
         }
-        // The lock is ours whether or not the note about it can be written: a full disk must not keep us out.
-        let _ = file.set_len(0).and_then(|()| file.write_all(introduction().as_bytes()));
-        Ok(Self { file })
+        introduce(&mut file);
+        Ok(Self { dir: dir.to_owned(), folder, file })
     }
+
+    /// Puts the lock file back if somebody removed it: the next owner is to be told about this one, and one of an earlier
+    /// version is to be kept out. Fails if such a one is there already.
+    pub(crate) fn check(&mut self) -> Result<(), Error> {
+        let unusable = |error: io::Error| directory::unusable(&self.dir, &error);
+        if self.file.metadata().map_err(unusable)?.nlink() > 0 {
+            return Ok(());
+        }
+        let mut file = open_file(&self.dir).map_err(unusable)?;
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+            Errno::WOULDBLOCK => Error::Owned { path: self.dir.clone(), owner: owner(&self.dir) },
+            error => unusable(error.into()),
+        })?;
+        introduce(&mut file);
+        self.file = file;
+        Ok(())
+    }
+}
+
+/// What is locked.
+#[derive(Clone, Copy)]
+enum Of {
+    Folder,
+    File,
+}
+
+fn open_file(dir: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(dir.join(FILE_NAME))
+}
+
+/// Writes down who we are. The lock is ours whether or not that can be written: a full disk must not keep us out.
+fn introduce(file: &mut File) {
+    let _ = file.set_len(0).and_then(|()| file.write_all(introduction().as_bytes()));
 }
 
 /// Who we are, for whoever comes second.
@@ -95,9 +136,10 @@ fn is_dead(owner: &str) -> bool {
     rustix::process::test_kill_process(pid) == Err(Errno::SRCH)
 }
 
-fn owner(file: &mut File) -> String {
+fn owner(dir: &Path) -> String {
     let mut text = String::new();
-    let read = file.rewind().and_then(|()| file.take(OWNER_BYTES_MAX).read_to_string(&mut text));
+    let read =
+        File::open(dir.join(FILE_NAME)).and_then(|file| file.take(OWNER_BYTES_MAX).read_to_string(&mut text));
     match text.lines().next() {
         Some(line) if read.is_ok() && line.starts_with("process ") => line.escape_debug().to_string(),
         // It was locked but not yet, or never, written.
@@ -127,10 +169,32 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_file_that_was_removed_lets_nobody_else_in_and_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut first = Lock::take(dir.path()).unwrap();
+        fs::remove_file(dir.path().join(FILE_NAME)).unwrap();
+        assert!(matches!(Lock::take(dir.path()), Err(Error::Owned { .. })));
+        fs::remove_file(dir.path().join(FILE_NAME)).unwrap();
+        first.check().unwrap();
+        let message = Lock::take(dir.path()).unwrap_err().to_string();
+        assert!(message.contains(&format!("process {}", std::process::id())), "{message}");
+    }
+
+    #[test]
+    fn an_owner_of_an_earlier_version_that_took_the_place_of_a_removed_file_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut first = Lock::take(dir.path()).unwrap();
+        fs::remove_file(dir.path().join(FILE_NAME)).unwrap();
+        let file = super::open_file(dir.path()).unwrap();
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        assert!(matches!(first.check(), Err(Error::Owned { .. })));
+    }
+
+    #[test]
     fn who_lets_go_lets_go_for_copies_too() {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock::take(dir.path()).unwrap();
-        let _copy = lock.file.try_clone().unwrap();
+        let _copies = (lock.file.try_clone().unwrap(), lock.folder.try_clone().unwrap());
         drop(lock);
         Lock::take(dir.path()).unwrap();
     }

@@ -2,6 +2,7 @@
 
 mod codec;
 mod examine;
+mod log;
 mod notices;
 mod open;
 mod problem;
@@ -48,7 +49,7 @@ pub struct SqliteStore {
     readers: Readers,
     feed: Feed,
     /// Held until the connections above are closed: fields are dropped in this order.
-    _lock: Option<Lock>,
+    lock: Option<Mutex<Lock>>,
 }
 
 impl SqliteStore {
@@ -57,12 +58,13 @@ impl SqliteStore {
         directory::prepare(dir)?;
         let lock = Lock::take(dir)?;
         let path = dir.join(DATABASE_NAME);
-        let writer = Writer::new(open::writer(&path)?)?;
+        log::make_durable(&log::path(&path)).map_err(|error| directory::unusable(dir, &error))?;
+        let writer = Writer::open(&path)?;
         Ok(Self {
             feed: Feed::new(writer.head()),
             writer: Some(Mutex::new(writer)),
             readers: Readers::new(path),
-            _lock: Some(lock),
+            lock: Some(Mutex::new(lock)),
         })
     }
 
@@ -82,7 +84,7 @@ impl SqliteStore {
         }
         let readers = Readers::new(path);
         let head = read::head(&*readers.lend()?)?;
-        Ok(Self { writer: None, readers, feed: Feed::new(head), _lock: None })
+        Ok(Self { writer: None, readers, feed: Feed::new(head), lock: None })
     }
 
     /// Tells those who watch what was committed by others. The owner of a journal knows without looking.
@@ -106,10 +108,22 @@ impl SqliteStore {
         self.writer("be repaired")?.repair(&examination.findings)
     }
 
+    /// Notices that the lock file was removed, before anything is written. One look at an open file.
+    fn check_lock(&self) -> Result<(), Error> {
+        let Some(lock) = &self.lock else { return Ok(()) };
+        lock.lock().unwrap_or_else(PoisonError::into_inner).check()
+    }
+
     fn writer(&self, doing: &'static str) -> Result<MutexGuard<'_, Writer>, Error> {
         match &self.writer {
             // A panic in a commit is an assertion about the batch: its transaction was rolled back on the way out.
-            Some(writer) => Ok(writer.lock().unwrap_or_else(PoisonError::into_inner)),
+            Some(writer) => {
+                let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+                if writer.is_stale() {
+                    self.readers.without_any(|| writer.open_again())?;
+                }
+                Ok(writer)
+            }
             None => Err(Error::Failed { doing, problem: "it was opened for reading only".to_owned() }),
         }
     }
@@ -118,6 +132,7 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn commit(&self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
         let mut writer = self.writer("commit")?;
+        self.check_lock()?;
         let before = writer.head();
         let outcomes = writer.commit(batch)?;
         let head = writer.head();

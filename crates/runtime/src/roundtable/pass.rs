@@ -37,7 +37,7 @@ enum Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         match error {
-            Error::Failed { .. } => Self::Blocked,
+            Error::Failed { .. } | Error::Unresolved { .. } => Self::Blocked,
             _ => Self::Unreadable,
         }
     }

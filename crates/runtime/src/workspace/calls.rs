@@ -1,13 +1,13 @@
 //! Arguments of calls that must not be written down in the journal, where only the owner of the data directory can read
 //! them. They are there as long as the call may still be made, or a person has to say what became of it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use adjourn_core::{ExecutionId, RunId};
+use adjourn_store::files;
 use serde_json::Value;
 
 use super::error::doing;
@@ -24,17 +24,15 @@ impl Workspaces {
         arguments: &Value,
     ) -> Result<(), WorkspaceError> {
         let failed = || doing("keeping the arguments of a call");
+        let folder = self.runs.join(run_id.to_string()).join(CALLS);
         let file = self.call_file(run_id, id);
-        if let Some(folder) = file.parent() {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed())?;
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let mut open = options.open(&file).map_err(failed())?;
-        open.write_all(arguments.to_string().as_bytes()).map_err(failed())?;
-        open.sync_all().map_err(failed())?;
-        // The name as well: it is in the folder that the file is found.
-        file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all()).map_err(failed())
+        files::ensure_private_folder(&folder)
+            .and_then(|()| {
+                files::write_new(&file, 0o600, |file| file.write_all(arguments.to_string().as_bytes()))
+            })
+            .and_then(|()| files::sync_file(&file))
+            .and_then(|()| files::sync_folder(&folder))
+            .map_err(failed())
     }
 
     /// The arguments of a call as they were asked for.
@@ -47,7 +45,7 @@ impl Workspaces {
     /// Removes the arguments of a call that is over. Most calls have none here.
     pub(crate) fn forget_call(&self, run_id: RunId, id: ExecutionId) {
         // Whether it was there does not matter, and what cannot be removed now the next start finds.
-        let _ = fs::remove_file(self.call_file(run_id, id));
+        let _ = files::remove_file(&self.call_file(run_id, id));
     }
 
     /// Removes the arguments of all calls that are over: a crash may have come between the end of a call and this.

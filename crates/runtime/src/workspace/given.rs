@@ -5,10 +5,10 @@
 //! were.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use adjourn_core::Run;
+use adjourn_store::files;
 
 use super::error::{self, doing};
 use super::{UPLOAD_BYTES_MAX, UPLOADS_FOLDER, Upload, WORK, WorkspaceError, Workspaces, is_upload_name};
@@ -23,9 +23,9 @@ pub(super) fn keep(own: &Path, uploads: &[Upload]) -> Result<BTreeMap<String, St
         return Ok(digests);
     }
     let (kept, for_agent) = (own.join(GIVEN), own.join(WORK).join(UPLOADS_FOLDER));
-    for folder in [&kept, &for_agent] {
-        fs::create_dir(folder).map_err(doing("making the workspace"))?;
-    }
+    files::make_private_folder(&kept)
+        .and_then(|()| files::make_folder(&for_agent))
+        .map_err(doing("making the workspace"))?;
     for Upload { name, from } in uploads {
         if !is_upload_name(name) {
             let problem = "is not a name for a file that comes with a request".to_owned();

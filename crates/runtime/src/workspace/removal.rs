@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use adjourn_core::RunId;
+use adjourn_store::files;
 
 use super::error::doing;
 use super::{LOGS, WorkspaceError, Workspaces};
@@ -28,15 +29,15 @@ impl Workspaces {
         let owner = self.owner(run_id).ok().filter(|owner| *owner != run_id);
         let own = self.runs.join(run_id.to_string());
         if self.is_used(run_id)? {
-            fs::write(own.join(REMOVED), "").map_err(doing("marking the workspace"))?;
-            gone_is_fine(fs::remove_dir_all(own.join(LOGS))).map_err(doing("removing the logs"))?;
+            put_mark(&own.join(REMOVED)).map_err(doing("marking the workspace"))?;
+            gone_is_fine(files::remove_tree(&own.join(LOGS))).map_err(doing("removing the logs"))?;
         } else {
             self.clear(&own, run_id)?;
         }
         if let Some(owner) = owner {
             let folder = self.runs.join(owner.to_string());
             let mark = folder.join(format!("{USED_BY}{run_id}"));
-            gone_is_fine(fs::remove_file(mark)).map_err(doing("unmarking the workspace"))?;
+            gone_is_fine(files::remove_file(&mark)).map_err(doing("unmarking the workspace"))?;
             if folder.join(REMOVED).exists() && !self.is_used(owner)? {
                 self.clear(&folder, owner)?;
             }
@@ -73,10 +74,12 @@ impl Workspaces {
         Ok(swept)
     }
 
-    /// Remembers that `user` works in the folder of `owner`.
+    /// Remembers that `user` works in the folder of `owner`, durably.
     pub(super) fn mark(&self, owner: RunId, user: RunId) -> Result<(), WorkspaceError> {
-        let mark = self.runs.join(owner.to_string()).join(format!("{USED_BY}{user}"));
-        fs::write(mark, "").map_err(doing("marking the workspace"))
+        let folder = self.runs.join(owner.to_string());
+        put_mark(&folder.join(format!("{USED_BY}{user}")))
+            .and_then(|()| files::sync_folder(&folder))
+            .map_err(doing("marking the workspace"))
     }
 
     /// Whether another run works in the folder of this one. A mark of a run that was never completed does not count.
@@ -99,14 +102,22 @@ impl Workspaces {
     /// Renamed first: a crash in the middle must not leave a workspace that looks whole.
     fn clear(&self, folder: &Path, run_id: RunId) -> Result<(), WorkspaceError> {
         let gone = self.runs.join(format!("{GONE}{run_id}"));
-        gone_is_fine(fs::rename(folder, &gone)).map_err(doing("removing the workspace"))?;
+        gone_is_fine(files::rename(folder, &gone)).map_err(doing("removing the workspace"))?;
         gone_is_fine(remove_all(&gone)).map_err(doing("removing the workspace"))
     }
 }
 
 /// `remove_dir_all` opens each folder without following links, so an agent cannot lead it elsewhere.
 fn remove_all(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    if fs::symlink_metadata(path)?.is_dir() { files::remove_tree(path) } else { files::remove_file(path) }
+}
+
+/// Makes an empty file, if it is not there: all it says is in its name.
+fn put_mark(path: &Path) -> io::Result<()> {
+    match files::write_new(path, 0o644, |_| Ok(())) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
 }
 
 fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {

@@ -6,13 +6,13 @@
 //! after a start.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use adjourn_core::RunId;
+use adjourn_store::files;
 use sha2::{Digest, Sha256};
 
 use super::error::doing;
@@ -26,10 +26,7 @@ impl Workspaces {
     /// Keeps a skill as it is now, and says as which version.
     pub(crate) fn keep_skill(&self, skill: &Skill) -> Result<String, WorkspaceError> {
         let temporary = self.versions.join(format!("{NEW}{}", uuid::Uuid::now_v7()));
-        let kept = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.versions)
+        let kept = files::ensure_private_folder(&self.versions)
             .map_err(doing("making the folder for skills"))
             .and_then(|()| copy_skill(skill, &temporary))
             .and_then(|()| {
@@ -42,7 +39,7 @@ impl Workspaces {
             });
         if kept.is_err() {
             // What is left, the next sweep finds; the first error is the one to tell.
-            _ = fs::remove_dir_all(&temporary);
+            _ = files::remove_tree(&temporary);
         }
         kept
     }
@@ -51,21 +48,25 @@ impl Workspaces {
     /// any more is replaced, so that somebody who changed it does not keep the skill from being run.
     fn name_version(&self, temporary: &Path, skill: &str, version: &str) -> io::Result<()> {
         let kept = self.versions.join(version);
+        let is_there = kept.is_dir() && digest(&kept.join(skill)).is_ok_and(|found| found == version);
+        if is_there {
+            // Whoever kept it may have been killed before it was durable.
+            files::sync_tree(&kept)?;
+            files::remove_tree(temporary)?;
+            return files::sync_folder(&self.versions);
+        }
         if kept.is_dir() {
-            if digest(&kept.join(skill)).is_ok_and(|found| found == version) {
-                return fs::remove_dir_all(temporary);
-            }
             let gone = self.versions.join(format!("{GONE}{}", uuid::Uuid::now_v7()));
-            fs::rename(&kept, &gone)?;
-            fs::remove_dir_all(gone)?;
+            files::rename(&kept, &gone)?;
+            files::remove_tree(&gone)?;
         }
-        sync(&temporary.join(skill))?;
-        File::open(temporary)?.sync_all()?;
-        match fs::rename(temporary, &kept) {
-            // Somebody else kept the same a moment ago.
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => fs::remove_dir_all(temporary),
-            named => named.and_then(|()| File::open(&self.versions)?.sync_all()),
+        files::sync_tree(temporary)?;
+        match files::rename(temporary, &kept) {
+            // Somebody else kept the same a moment ago, and synced it before it got its name.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => files::remove_tree(temporary)?,
+            named => named?,
         }
+        files::sync_folder(&self.versions)
     }
 
     /// The folder of a version of a skill.
@@ -131,8 +132,8 @@ impl Workspaces {
     /// Renamed first: a crash in the middle must not leave a version that looks whole.
     fn forget_version(&self, version: &str) -> io::Result<()> {
         let gone = self.versions.join(format!("{GONE}{version}"));
-        fs::rename(self.versions.join(version), &gone)?;
-        fs::remove_dir_all(gone)
+        files::rename(&self.versions.join(version), &gone)?;
+        files::remove_tree(&gone)
     }
 
     /// Removes what a crash left of versions.
@@ -140,7 +141,7 @@ impl Workspaces {
         let failed = || doing("removing unfinished copies of skills");
         for name in names(&self.versions).map_err(failed())? {
             if name.starts_with(NEW) || name.starts_with(GONE) {
-                fs::remove_dir_all(self.versions.join(name)).map_err(failed())?;
+                files::remove_tree(&self.versions.join(name)).map_err(failed())?;
             }
         }
         Ok(())
@@ -154,18 +155,6 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
-}
-
-/// Makes a copy durable, files and folders: the journal will refer to it.
-fn sync(dir: &Path) -> io::Result<()> {
-    let entries = folder::survey(dir).map_err(|_| io::Error::other("the copy is not what was copied"))?;
-    for Entry { path, kind, .. } in &entries {
-        match kind {
-            EntryKind::Folder | EntryKind::File { .. } => File::open(dir.join(path))?.sync_all()?,
-            EntryKind::Link(_) => {}
-        }
-    }
-    Ok(())
 }
 
 /// Tells what is in a folder from what is in another.

@@ -12,6 +12,7 @@ mod foreign_tools;
 mod gateway;
 mod killed;
 mod path_of_a_run;
+mod powercut;
 mod queue;
 mod recorded;
 mod scenarios;

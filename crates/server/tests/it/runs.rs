@@ -44,7 +44,7 @@ async fn a_run_is_created_asks_is_answered_and_has_a_result() {
         (&b"hello\n"[..], &"nosniff".parse().unwrap())
     );
     for outside in
-        ["/files/../request.json", "/files/%2e%2e/request.json", "/files//etc/passwd", "/files/none"]
+        ["/files/../workspace.json", "/files/%2e%2e/workspace.json", "/files//etc/passwd", "/files/none"]
     {
         stage.get(&run.path(outside)).await.is_problem(404, "UNKNOWN_FILE");
     }

@@ -24,6 +24,10 @@ enum Fate {
     FailsAtOnce,
     /// It is written, and nothing of it is there after the sync failed.
     FailsToSync,
+    /// It is written, its sync fails, and so does putting the log right: it is there after a crash, or not.
+    Unresolved,
+    /// It is refused, because an earlier one is still unresolved: it may be the same.
+    NotTried,
 }
 
 impl Simulation {
@@ -41,6 +45,7 @@ impl Simulation {
         self.boundary("crash before a batch is written")?;
         self.start_early(&items)?;
         let fate = self.draw_fate();
+        let fate = self.put_right_first(fate);
         let items = self.plant_gap(items);
         self.counts.add("commits");
         let is_slow =
@@ -48,13 +53,16 @@ impl Simulation {
         let delay = if is_slow { 3000 } else { 1 + self.draw_delay(4) };
         self.committing = Some(Committing { items, fate });
         match fate {
-            Fate::FailsAtOnce => self.inside(0, Inside::Synced),
-            Fate::Synced | Fate::FailsToSync => self.inside(delay, Inside::Written),
+            Fate::FailsAtOnce | Fate::NotTried => self.inside(0, Inside::Synced),
+            Fate::Synced | Fate::FailsToSync | Fate::Unresolved => self.inside(delay, Inside::Written),
         }
         Ok(())
     }
 
     fn draw_fate(&mut self) -> Fate {
+        if self.plan.bug == Some(Bug::BringsRefusedBack) && !self.is_calm && self.random.once_in(4) {
+            return Fate::FailsToSync;
+        }
         let often = self.plan.faults.commit;
         if self.is_calm || often == 0 || !self.random.once_in(often) {
             return Fate::Synced;
@@ -62,14 +70,32 @@ impl Simulation {
         if self.random.once_in(2) {
             self.counts.add("fault: a commit fails at once");
             Fate::FailsAtOnce
+        } else if self.random.once_in(3) {
+            self.counts.add("fault: a sync fails, and the log cannot be put right");
+            Fate::Unresolved
         } else {
             self.counts.add("fault: a sync fails");
             Fate::FailsToSync
         }
     }
 
+    /// While the log is not put right, every commit is refused.
+    fn put_right_first(&mut self, fate: Fate) -> Fate {
+        if self.left_behind.is_none() || self.plan.bug == Some(Bug::BringsRefusedBack) {
+            return fate;
+        }
+        if self.is_calm || self.random.once_in(3) {
+            self.left_behind = None;
+            return fate;
+        }
+        Fate::NotTried
+    }
+
     pub(super) fn written(&mut self) -> Step {
         let Some(committing) = &self.committing else { return Ok(()) };
+        // It is written over.
+        self.left_behind = None;
+        self.watch.written_again(&committing.items);
         self.disk.write(&committing.items);
         self.boundary("crash between write and sync")?;
         let delay = self.draw_delay(4);
@@ -79,12 +105,27 @@ impl Simulation {
 
     pub(super) fn synced(&mut self) -> Step {
         let Some(committing) = self.committing.take() else { return Ok(()) };
-        let outcome = match committing.fate {
+        let Committing { items, fate } = committing;
+        let outcome = match fate {
             Fate::Synced => self.disk.sync(),
             Fate::FailsAtOnce | Fate::FailsToSync => {
                 self.disk.discard();
                 self.watch.commit_failed();
+                self.watch.refused(&items);
+                if fate == Fate::FailsToSync && self.plan.bug == Some(Bug::BringsRefusedBack) {
+                    self.left_behind = Some(items);
+                }
                 Err(Self::failed())
+            }
+            Fate::Unresolved => {
+                self.disk.discard();
+                self.watch.commit_failed();
+                self.left_behind = Some(items);
+                Err(Self::unresolved())
+            }
+            Fate::NotTried => {
+                self.watch.commit_failed();
+                Err(Self::unresolved())
             }
         };
         self.log(|| format!("  committed: {}", told(&outcome)));

@@ -22,7 +22,12 @@ impl Simulation {
         self.engines.crash();
         self.agenda.retain(|_, todo| !matches!(todo, Todo::Inside(_) | Todo::Wake));
         let lost = std::mem::take(&mut self.outstanding);
+        if let (Some(items), Unsynced::Kept) = (self.left_behind.take(), unsynced) {
+            self.counts.add("crashes that brought an unresolved commit back");
+            self.disk.write(&items);
+        }
         self.disk.crash(unsynced);
+        self.watch.refused_stays_away(self.disk.durable().as_ref())?;
         self.mirror.is_prefix_of(self.disk.durable().as_ref())?;
         self.notice()?;
         self.watch.crashed(&self.mirror);

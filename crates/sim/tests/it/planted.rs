@@ -39,6 +39,11 @@ fn a_store_that_acknowledges_early_is_found() {
 }
 
 #[test]
+fn a_refused_commit_that_comes_back_after_a_crash_is_found() {
+    check(Bug::BringsRefusedBack, &["what was refused never happens"]);
+}
+
+#[test]
 fn a_turn_that_is_started_twice_is_found() {
     check(Bug::StartsTwice, &["a turn is started once"]);
 }

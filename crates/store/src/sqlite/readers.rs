@@ -28,11 +28,13 @@ struct Pool {
     idle: Vec<Connection>,
     /// Idle ones, and those that are lent out.
     open: usize,
+    /// Whether all of them are wanted back.
+    is_closing: bool,
 }
 
 impl Readers {
     pub(super) fn new(path: PathBuf) -> Self {
-        let pool = Pool { idle: Vec::with_capacity(READERS_MAX), open: 0 };
+        let pool = Pool { idle: Vec::with_capacity(READERS_MAX), open: 0, is_closing: false };
         Self { path, pool: Mutex::new(pool), returned: Condvar::new() }
     }
 
@@ -40,12 +42,14 @@ impl Readers {
     pub(super) fn lend(&self) -> Result<Lent<'_>, Error> {
         let mut pool = self.pool();
         loop {
-            if let Some(connection) = pool.idle.pop() {
-                return Ok(Lent { readers: self, connection: Some(connection) });
-            }
-            if pool.open < READERS_MAX {
-                pool.open += 1;
-                break;
+            if !pool.is_closing {
+                if let Some(connection) = pool.idle.pop() {
+                    return Ok(Lent { readers: self, connection: Some(connection) });
+                }
+                if pool.open < READERS_MAX {
+                    pool.open += 1;
+                    break;
+                }
             }
             pool = self.returned.wait(pool).unwrap_or_else(PoisonError::into_inner);
         }
@@ -54,6 +58,21 @@ impl Readers {
         let mut lent = Lent { readers: self, connection: None };
         lent.connection = Some(open::reader(&self.path)?);
         Ok(lent)
+    }
+
+    /// Closes all connections, waiting for those that are lent out, and opens none before `act` is done.
+    pub(super) fn without_any<T>(&self, act: impl FnOnce() -> T) -> T {
+        let mut pool = self.pool();
+        pool.is_closing = true;
+        while pool.open > pool.idle.len() {
+            pool = self.returned.wait(pool).unwrap_or_else(PoisonError::into_inner);
+        }
+        pool.idle.clear();
+        (pool.open, pool.is_closing) = (0, false);
+        let done = act();
+        drop(pool);
+        self.returned.notify_all();
+        done
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
@@ -83,7 +102,13 @@ impl Drop for Lent<'_> {
             Some(connection) => pool.idle.push(connection),
             None => pool.open -= 1,
         }
+        let is_closing = pool.is_closing;
         drop(pool);
-        self.readers.returned.notify_one();
+        // Whoever closes them waits in the same place as those who want one.
+        if is_closing {
+            self.readers.returned.notify_all();
+        } else {
+            self.readers.returned.notify_one();
+        }
     }
 }

@@ -3,10 +3,13 @@
 //! Everything that can refuse an item is looked at before the first of its rows is written. So a refused item has
 //! nothing to take back, and no item needs a savepoint of its own.
 
+use std::path::{Path, PathBuf};
+
 use adjourn_core::{
     Change, Claim, ClaimKey, ContractRow, ContractStatus, Holder, Item, Notice, OpenInteraction,
     RoundtableRow, RunId, RunRow, StreamId, Timestamp,
 };
+use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
 use super::codec::{
@@ -14,7 +17,7 @@ use super::codec::{
     run_status_code, stream_key,
 };
 use super::problem::while_doing;
-use super::{examine, notices, read, remove, sql};
+use super::{examine, log, notices, open, read, remove, sql};
 use crate::{Conflict, Error, Outcome, Removal, Settled};
 
 const COMMIT: &str = "commit";
@@ -23,14 +26,52 @@ const COMMIT: &str = "commit";
 #[derive(Debug)]
 pub(super) struct Writer {
     connection: Connection,
+    path: PathBuf,
+    /// The write-ahead log.
+    log: PathBuf,
     /// The position of the last durable event.
     head: u64,
+    /// Whether the log may hold frames of something that was refused: nothing is accepted until it does not.
+    is_suspect: bool,
+    /// Whether all connections have to be closed before the log is copied into the database again.
+    is_stale: bool,
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection) -> Result<Self, Error> {
+    /// Opens the database at `path`, making or migrating it where that is needed.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let connection = open::writer(path)?;
         let head = read::head(&connection)?;
-        Ok(Self { connection, head })
+        let (path, log) = (path.to_owned(), log::path(path));
+        Ok(Self { connection, path, log, head, is_suspect: false, is_stale: false })
+    }
+
+    /// Whether it has to be [opened again](Self::open_again).
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// Opens the database again, after a copy of the log into it could not be synced: then SQLite copies all of the log once
+    /// more. Nobody else may have it open.
+    pub(super) fn open_again(&mut self) -> Result<(), Error> {
+        let failed = while_doing("be opened again");
+        let nothing = Connection::open_in_memory().map_err(&failed)?;
+        let old = std::mem::replace(&mut self.connection, nothing);
+        // Closing it must not do what just failed.
+        let _ = old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        drop(old);
+        self.connection = open::writer(&self.path)?;
+        let head = read::head(&self.connection)?;
+        let (_, copied) = log::frames(&self.connection).map_err(&failed)?;
+        let problem = if head != self.head {
+            format!("the journal ends with event {head}, and {} was acknowledged", self.head)
+        } else if copied > 0 {
+            "another process has it open: end that first".to_owned()
+        } else {
+            self.is_stale = false;
+            return Ok(());
+        };
+        Err(Error::Failed { doing: "be opened again", problem })
     }
 
     pub(super) fn head(&self) -> u64 {
@@ -39,53 +80,84 @@ impl Writer {
 
     /// Makes a batch durable, or leaves everything as it was.
     pub(super) fn commit(&mut self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
-        let committed = self.transaction(batch);
-        if committed.is_err() {
-            self.forget_what_failed();
-        }
-        committed
-    }
-
-    fn transaction(&mut self, batch: &[Item]) -> Result<Vec<Outcome>, Error> {
-        let failed = while_doing(COMMIT);
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
-        let mut writing = Writing::new(&transaction, self.head).map_err(&failed)?;
-        let outcomes = batch.iter().map(|item| writing.item(item)).collect::<Result<_, Error>>()?;
-        let head = writing.head;
-        drop(writing);
-        transaction.commit().map_err(&failed)?;
+        let (outcomes, head) =
+            self.change(COMMIT, |connection, head| transaction(connection, batch, head))?;
         self.head = head;
         Ok(outcomes)
     }
 
     /// Removes a run that has ended, unless something needs it.
     pub(super) fn remove(&mut self, run: RunId) -> Result<Removal, Error> {
-        remove::run(&mut self.connection, run, self.head)
+        self.change("remove a run", |connection, head| remove::run(connection, run, head))
     }
 
     /// Forgets the keys that removed runs were created with.
     pub(super) fn forget_keys(&mut self, made_before: Timestamp) -> Result<u64, Error> {
-        remove::create_keys(&self.connection, made_before)
+        self.change("forget keys", |connection, _| remove::create_keys(connection, made_before))
     }
 
     /// Writes rows again that are not what their streams say.
     pub(super) fn repair(&mut self, findings: &[examine::Finding]) -> Result<u64, Error> {
-        examine::repair(&mut self.connection, findings)
+        self.change("be repaired", |connection, _| examine::repair(connection, findings))
     }
 
     /// Remembers what became of notices.
     pub(super) fn settle_notices(&mut self, settled: &[Settled]) -> Result<(), Error> {
-        notices::settle(&mut self.connection, settled)
+        self.change("settle notices", |connection, _| notices::settle(connection, settled))
     }
 
-    /// Empties the log, as far as that is possible now.
-    ///
-    /// When a sync fails, the batch is rolled back but its pages may be in the log, and would count as committed if the
-    /// process died before the next commit overwrote them. If this fails too, the next commit does it.
-    fn forget_what_failed(&self) {
-        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    /// Changes the database, and puts it right if that fails, so that nothing of a refused change can come back. While it
+    /// cannot be put right, every change is refused.
+    fn change<T>(
+        &mut self,
+        doing: &'static str,
+        make: impl FnOnce(&mut Connection, u64) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.is_suspect {
+            // Not as refused for certain: it may be the same that was left behind, asked for again.
+            self.put_right().map_err(|problem| Error::Unresolved { doing, problem })?;
+            self.is_suspect = false;
+        }
+        match make(&mut self.connection, self.head) {
+            Ok(made) => {
+                // The change is durable in the log, whatever comes of this.
+                self.is_stale = log::copy_if_long(&self.connection).is_err();
+                Ok(made)
+            }
+            Err(error) => Err(match self.put_right() {
+                Ok(()) => error,
+                Err(problem) => {
+                    self.is_suspect = true;
+                    Error::Unresolved { doing, problem: format!("{error}, and then {problem}") }
+                }
+            }),
+        }
     }
+
+    /// Removes from the log what was refused, and checks that the journal ends where it did.
+    fn put_right(&self) -> Result<(), String> {
+        let failed = |what: &str| format!("the log could not be put right: {what}");
+        let bytes = log::committed_bytes(&self.connection).map_err(|error| failed(&error.to_string()))?;
+        log::cut_off(&self.log, bytes).map_err(|error| failed(&error.to_string()))?;
+        let head = read::head(&self.connection).map_err(|error| failed(&error.to_string()))?;
+        if head == self.head {
+            return Ok(());
+        }
+        Err(failed(&format!("the journal ends with event {head}, and {} was acknowledged", self.head)))
+    }
+}
+
+/// Writes a batch in one transaction. Returns where the journal ends then.
+fn transaction(connection: &mut Connection, batch: &[Item], head: u64) -> Result<(Vec<Outcome>, u64), Error> {
+    let failed = while_doing(COMMIT);
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+    let mut writing = Writing::new(&transaction, head).map_err(&failed)?;
+    let outcomes = batch.iter().map(|item| writing.item(item)).collect::<Result<_, Error>>()?;
+    let head = writing.head;
+    drop(writing);
+    transaction.commit().map_err(&failed)?;
+    Ok((outcomes, head))
 }
 
 /// A transaction that is being written.
@@ -358,7 +430,7 @@ fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
 mod tests {
     use adjourn_core::Change;
 
-    use super::super::{open, read};
+    use super::super::read;
     use super::Writer;
     use crate::conformance::items::{Script, paused_run, run_id, with};
     use crate::{After, Error};
@@ -366,7 +438,7 @@ mod tests {
     #[test]
     fn a_full_disk_refuses_whole_batches_until_there_is_room_again() {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        let mut writer = Writer::open(&dir.path().join("adjourn.db")).unwrap();
         // What SQLite does when the disk is full, at a size that we choose.
         let room = |writer: &Writer, pages: u32| {
             let sql = format!("PRAGMA max_page_count = {pages}");
@@ -398,7 +470,7 @@ mod tests {
     #[test]
     fn a_frame_that_goes_back_is_not_written() {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        let mut writer = Writer::open(&dir.path().join("adjourn.db")).unwrap();
         let mut run = Script::run(1);
         writer.commit(&[run.next(1, 5, "five")]).unwrap();
         let mut back = run.next(1, 0, "four");
@@ -411,7 +483,7 @@ mod tests {
     #[test]
     fn a_batch_that_breaks_an_invariant_panics_and_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer = Writer::new(open::writer(&dir.path().join("adjourn.db")).unwrap()).unwrap();
+        let mut writer = Writer::open(&dir.path().join("adjourn.db")).unwrap();
         let other = Script::run(2).row.unwrap();
         let empty = Script::run(3).next(0, 0, "no events");
         for broken in [with(Script::run(1).next(1, 1, "not its row"), Change::Run(other)), empty] {

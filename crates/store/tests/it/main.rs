@@ -10,4 +10,5 @@ mod conformance;
 mod decider;
 mod faults;
 mod kill;
+mod owner;
 mod tables;

@@ -157,7 +157,7 @@ async fn an_artifact_is_a_file_of_the_workspace_and_never_another() {
     };
     let job = send(&stage, json!({ "skill_id": "report" })).await;
     job.run.turn(1, &done(secret.to_str().unwrap())).await;
-    job.run.turn(2, &done("../request.json")).await;
+    job.run.turn(2, &done("../workspace.json")).await;
     job.run.turn(3, &done("report.md")).await;
     job.run.becomes("succeeded").await;
     let result = job.get("/result").await["result"].clone();
