@@ -43,6 +43,11 @@ pub enum Depth {
 }
 
 impl Depth {
+    /// What `cargo xtask powercut` wants: everything where this variable is set, by `--full`.
+    pub fn wanted() -> Self {
+        if std::env::var_os("ADJOURN_POWERCUT_FULL").is_some() { Self::Full } else { Self::Short }
+    }
+
     fn keeps(self) -> Vec<Keep> {
         let mut keeps = vec![Keep::Nothing, Keep::Everything, Keep::Names, Keep::Torn];
         if self == Self::Full {

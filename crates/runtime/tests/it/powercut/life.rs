@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::RunStatus;
-use adjourn_powercut::{CrashPoint, Tape};
+use adjourn_powercut::{CrashPoint, Depth, Tape};
 use adjourn_testkit::model::ModelServer;
 
-use super::story::{after, approve, create, depth, finish, is_sound, is_whole, model, record, run_in, stage};
+use super::story::{after, approve, create, finish, is_sound, is_whole, model, record, run_in, stage};
 
 /// What is acknowledged in the life of a run, and the path of which that is the end.
 const PATHS: [(&str, &str); 5] = [
@@ -78,7 +78,7 @@ fn xx_09_a_power_cut_at_any_sync_of_a_run_keeps_what_was_acknowledged_and_repeat
     let model = model();
     let (tape, from) = recorded(&model);
     let mut tried: BTreeMap<&str, u32> = BTreeMap::new();
-    tape.try_each(from, depth(), |point| {
+    tape.try_each(from, Depth::wanted(), |point| {
         let path = PATHS.iter().find(|(mark, _)| !point.knows(mark));
         check(point, &model);
         *tried.entry(path.map_or("end of the process", |(_, path)| path)).or_default() += 1;

@@ -1,12 +1,12 @@
 //! Removing a run that has ended: its rows, and then its folder.
 
 use adjourn_core::RunStatus;
-use adjourn_powercut::CrashPoint;
+use adjourn_powercut::{CrashPoint, Depth};
 use adjourn_runtime::workspace::Workspaces;
 use adjourn_store::{SqliteStore, Store};
 use adjourn_testkit::model::ModelServer;
 
-use super::story::{after, create, depth, finish, is_sound, is_whole, model, record, run_in, stage};
+use super::story::{after, create, finish, is_sound, is_whole, model, record, run_in, stage};
 
 fn check(point: &CrashPoint<'_>, model: &ModelServer) {
     let context = point.to_string();
@@ -41,7 +41,7 @@ fn a_power_cut_while_a_run_is_removed_leaves_it_whole_or_not_at_all() {
     Workspaces::new(&stage.data()).remove(run_id).unwrap();
     recording.mark("removed");
     drop(store);
-    let tried = recording.tape().try_each(from, depth(), |point| check(point, &model));
+    let tried = recording.tape().try_each(from, Depth::wanted(), |point| check(point, &model));
     println!("prune: {tried} states tried");
     assert!(tried > 0);
 }

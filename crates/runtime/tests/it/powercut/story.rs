@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use adjourn_core::{Action, Run, RunId, RunStatus, Subject};
-use adjourn_powercut::{CrashPoint, Depth, Recording};
+use adjourn_powercut::{CrashPoint, Recording};
 use adjourn_runtime::workspace::Upload;
 use adjourn_store::{RunFilter, SqliteStore};
 use adjourn_testkit::model::{ModelServer, Reply, Script};
@@ -20,11 +20,6 @@ const TOOLS: &str = "irreversible = [\"count\"]\napprove = [\"count\"]";
 const SECRET: &str = "c0rrect-horse";
 
 const UPLOAD: &str = "milk, bread";
-
-/// All of `adjourn-powercut`'s states, and not only those around each sync.
-pub(super) fn depth() -> Depth {
-    if std::env::var_os("ADJOURN_POWERCUT_FULL").is_some() { Depth::Full } else { Depth::Short }
-}
 
 /// What the model says to every run: a question, a call with a secret, and the end.
 pub(super) fn model() -> ModelServer {
