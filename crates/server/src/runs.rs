@@ -41,6 +41,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::Invalid,
             Code::SkillUnusable,
             Code::QueueFull,
+            Code::DiskReserve,
             Code::WorkspaceFailed,
         ]))
         .routes(routes!(rerun).refuses(&[
@@ -51,6 +52,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::Invalid,
             Code::SkillUnusable,
             Code::QueueFull,
+            Code::DiskReserve,
             Code::WorkspaceFailed,
         ]))
         .routes(routes!(list).refuses(&[Code::BadRequest]))

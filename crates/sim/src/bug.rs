@@ -29,6 +29,14 @@ pub enum Bug {
     TurnsPriorityAround,
     /// An irreversible call is made again after a restart without asking anybody.
     RepeatsCalls,
+    /// Durations are measured by the wall clock, so that nobody notices when it is set.
+    MeasuresByTheWallClock,
+    /// Each start of the process counts as a boot of the machine, so that a clock that is set meanwhile is not noticed.
+    TakesStartsForBoots,
+    /// Nobody tells the kernel that the disk is below its reserve.
+    FillsTheDisk,
+    /// Nobody tells the kernel that there is room on the disk again.
+    ForgetsThatThereIsRoom,
 }
 
 impl Bug {
@@ -47,5 +55,9 @@ impl Bug {
         Self::ForgetsRunning,
         Self::TurnsPriorityAround,
         Self::RepeatsCalls,
+        Self::MeasuresByTheWallClock,
+        Self::TakesStartsForBoots,
+        Self::FillsTheDisk,
+        Self::ForgetsThatThereIsRoom,
     ];
 }

@@ -62,6 +62,7 @@ fn faults(random: &mut Random) -> Faults {
         clock: often(30),
         slow: often(15),
         survey: often(6),
+        disk: often(60),
     }
 }
 

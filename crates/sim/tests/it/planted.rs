@@ -56,7 +56,7 @@ fn a_timer_that_gets_lost_is_found() {
 
 #[test]
 fn a_timer_that_fires_early_is_found() {
-    check(Bug::FiresEarly, &["nothing happens before its time"]);
+    check(Bug::FiresEarly, &["nothing happens before its time", "a turn has the time that it may take"]);
 }
 
 #[test]
@@ -82,6 +82,33 @@ fn a_queue_in_the_wrong_order_is_found() {
 #[test]
 fn a_call_that_is_made_twice_is_found() {
     check(Bug::RepeatsCalls, &["an irreversible effect happens once"]);
+}
+
+#[test]
+fn durations_by_the_wall_clock_are_found() {
+    check(
+        Bug::MeasuresByTheWallClock,
+        &[
+            "what is due happens",
+            "a question waits as long as it was meant to",
+            "a turn has the time that it may take",
+        ],
+    );
+}
+
+#[test]
+fn a_clock_that_is_set_while_nothing_runs_is_found() {
+    check(Bug::TakesStartsForBoots, &["what is due happens", "a question waits as long as it was meant to"]);
+}
+
+#[test]
+fn work_that_begins_on_a_full_disk_is_found() {
+    check(Bug::FillsTheDisk, &["nothing begins while the disk is below its reserve"]);
+}
+
+#[test]
+fn a_kernel_that_does_not_hear_of_room_is_found() {
+    check(Bug::ForgetsThatThereIsRoom, &["what is due happens", "every run ends or waits for a person"]);
 }
 
 #[test]
