@@ -61,6 +61,10 @@ named! {
         AskUserMalformed = "ASK_USER_MALFORMED",
         /// The agent tried something that only a person may do, or that belongs to another run; it was refused.
         AgentRefused = "AGENT_REFUSED",
+        /// The clock of the machine was set, and the deadline of a question moved with it.
+        DeadlineMoved = "DEADLINE_MOVED",
+        /// A part of what the agent printed could not be kept in its log.
+        OutputNotKept = "OUTPUT_NOT_KEPT",
     }
 }
 

@@ -11,6 +11,7 @@ use crate::names::named;
 use crate::run::{ContractDetail, Event, Observation, RawRef};
 use crate::{
     ContractAction, ContractSpec, InteractionId, Question, RunError, RunId, RunStatus, RunTrigger, Timestamp,
+    WarningCode,
 };
 
 /// The version that every frame names.
@@ -166,6 +167,8 @@ fn kind(event: &Event) -> Option<FrameType> {
             ByKind::AutoDecide | ByKind::System => Some(FrameType::AutoDecided),
         },
         Event::InteractionExpired { .. } => Some(FrameType::AutoDecided),
+        // Only the person's time changed, not the question.
+        Event::DeadlineMoved { by_ms, .. } => (*by_ms != 0).then_some(FrameType::Warning),
         Event::ContractCreated(_) => Some(FrameType::ContractCreated),
         Event::ContractChanged { .. } => Some(FrameType::ContractChanged),
         Event::Created(_)
@@ -208,7 +211,8 @@ fn data(event: &Event) -> Value {
         }
         Event::Warned(warning) => json!(warning),
         Event::SetAside(set_aside) => json!(set_aside.error()),
-        Event::InteractionOpened { id, subject, question, deadline_at } => {
+        Event::DeadlineMoved { id, deadline_at, by_ms, .. } => deadline_moved(*id, *deadline_at, *by_ms),
+        Event::InteractionOpened { id, subject, question, deadline_at, .. } => {
             input_required(*id, *subject, question, *deadline_at)
         }
         Event::InteractionAnswered { id, response, action, by, .. } => {
@@ -282,6 +286,20 @@ fn input_required(
         data["execution_id"] = json!(execution_id);
     }
     data
+}
+
+fn deadline_moved(id: InteractionId, deadline_at: Timestamp, by_ms: i64) -> Value {
+    let way = if by_ms < 0 { "back" } else { "forward" };
+    let seconds = by_ms.unsigned_abs() / 1000;
+    let message = format!(
+        "the clock of this machine was set {way} by {seconds} s, and the deadline of question {id} moved with it to {deadline_at}"
+    );
+    json!({
+        "code": WarningCode::DeadlineMoved,
+        "message": message,
+        "interaction_id": id,
+        "deadline_at": deadline_at.to_string(),
+    })
 }
 
 fn contract_created(spec: &ContractSpec) -> Value {

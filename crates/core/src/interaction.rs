@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::names::named;
-use crate::{ExecutionId, IdempotencyKey, InteractionId, InteractionStatus, Question, Timestamp};
+use crate::{Boot, ExecutionId, IdempotencyKey, InteractionId, InteractionStatus, Question, Timestamp};
 
 /// A question that a run asked, and how it was resolved. Kept for as long as the run is.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Interaction {
     pub created_at: Timestamp,
     /// When something happens without an answer; none if nothing ever does.
     pub deadline_at: Option<Timestamp>,
+    /// The boot of the machine that the deadline was set in; none in journals that were written before this was recorded.
+    pub deadline_boot: Option<Boot>,
     /// How it was resolved.
     pub resolution: Option<Resolution>,
     /// A turn was given the answer.

@@ -89,7 +89,7 @@ pub use run::{
 pub use schema::{ANSWER_STEPS_MAX, CHECK_STEPS_MAX, FieldError, Schema, SchemaError};
 pub use scripts::mixed_scripts;
 pub use settlement::Settlement;
-pub use time::Timestamp;
+pub use time::{Boot, Timestamp};
 pub use tool_digest::{ToolDigest, ToolDigests};
 pub use view::{ContractView, OutcomeKind, TransitionView};
 pub use view::{GraphStatus, GraphView, SettlementView, StepMetadata, Trace, TraceStep};

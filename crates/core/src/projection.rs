@@ -234,7 +234,9 @@ fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
     let mut changes = Vec::new();
     for event in events {
         match event {
-            Event::InteractionOpened { id, .. } => changes.extend(opened(after, *id)),
+            Event::InteractionOpened { id, .. } | Event::DeadlineMoved { id, .. } => {
+                changes.extend(opened(after, *id));
+            }
             Event::InteractionAnswered { id, .. }
             | Event::InteractionExpired { id, .. }
             | Event::InteractionWithdrawn { id } => {

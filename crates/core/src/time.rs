@@ -24,6 +24,44 @@ impl Timestamp {
     pub const fn plus_seconds(self, seconds: u32) -> Self {
         Self(self.0.saturating_add(seconds as i64 * 1000))
     }
+
+    /// The moment `millis` later, earlier where they are negative; at most the last or the first one there is.
+    pub const fn plus_millis(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
+    }
+
+    /// Milliseconds from `earlier` to this moment: negative where `earlier` is later.
+    pub const fn millis_since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// How far the wall clock has to be set before deadlines follow it.
+///
+/// Less than this comes from a clock that is corrected while it runs, from leap seconds, and from reading two clocks one
+/// after the other. Two seconds early or late do not matter to a person's deadline.
+const CLOCK_STEP_MIN_MS: i64 = 2000;
+
+/// A boot of the machine, and when that was by the wall clock.
+///
+/// Nobody has set the wall clock between two looks at it if it puts the same boot at the same time. So a deadline that is
+/// kept with the boot it was set in can be put right after the clock was set, by any process, until the machine is booted
+/// again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Boot {
+    /// Tells this boot from others.
+    pub id: u64,
+    /// The wall time of the boot, which is the wall time of a look minus the time since the boot.
+    pub at: Timestamp,
+}
+
+impl Boot {
+    /// By how many milliseconds the wall clock was set forward since `earlier`; negative where it was set back. None where
+    /// it was not set, and where the machine was booted in between, so that nobody can tell.
+    pub fn clock_set_since(self, earlier: Self) -> Option<i64> {
+        let by_ms = self.at.millis_since(earlier.at);
+        (self.id == earlier.id && by_ms.saturating_abs() >= CLOCK_STEP_MIN_MS).then_some(by_ms)
+    }
 }
 
 impl fmt::Display for Timestamp {

@@ -115,7 +115,6 @@ impl ExecEngine {
             return Err(failed(ErrorCode::Internal, problem));
         }
         let unread = Unread::open(turn, self.profile().output).await;
-        let unread = unread.map_err(|error| log_failed(turn, &error))?;
         environment.set("ADJOURN_RUN_ID", turn.run_id.to_string());
         environment.set("ADJOURN_ATTEMPT", turn.attempt.to_string());
         if let Some(handle) = &turn.handle {
@@ -161,7 +160,7 @@ impl ExecEngine {
             Some(Ok(read)) => read,
             Some(Err(broken)) => {
                 let _ = supervised.end().await;
-                return self.broken(&turn, &broken);
+                return self.broken(&broken);
             }
             None => {
                 let _ = supervised.end().await;
@@ -192,7 +191,7 @@ impl ExecEngine {
         }
     }
 
-    fn broken(&self, turn: &Turn, broken: &Broken) -> Finished {
+    fn broken(&self, broken: &Broken) -> Finished {
         match broken {
             Broken::TooMuch => failed(
                 ErrorCode::EngineOutputLimit,
@@ -203,13 +202,12 @@ impl ExecEngine {
                     TEXT_BYTES_MAX >> 20,
                 ),
             ),
-            Broken::Io(error) => log_failed(turn, error),
+            Broken::Io(error) => {
+                let name = self.profile().name;
+                failed(ErrorCode::Internal, format!("the output of {name} cannot be read: {error}"))
+            }
         }
     }
-}
-
-fn log_failed(turn: &Turn, error: &std::io::Error) -> Finished {
-    failed(ErrorCode::Internal, format!("the output cannot be kept in {}: {error}", turn.logs.display()))
 }
 
 impl Engine for ExecEngine {

@@ -44,7 +44,7 @@ pub use acp::{AcpConfig, AcpEngine, PermissionAnswer, PermissionRule, Serves, To
 pub use environment::allowed_environment;
 pub use exec::{ExecConfig, ExecEngine, Permission, Preset};
 pub use gateway::Gateway;
-pub use log::log_file;
+pub use log::{LostOutput, log_file};
 pub use pattern::Pattern;
 pub use peer_socket::{PeerSocket, find_peer_socket};
 pub use reasoning::ReasoningEngine;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::log::LostOutput;
 use crate::secrets::Masker;
 use crate::supervisor::StartError;
 use crate::toolbox::Toolbox;
@@ -47,6 +48,8 @@ pub struct Turn {
     pub opening: String,
     /// What it can call, and where it is written down.
     pub tools: Arc<dyn Toolbox>,
+    /// Where it is noted what of its raw output could not be kept.
+    pub lost_output: LostOutput,
 }
 
 /// What was decided about a permission that an agent asked for.

@@ -11,10 +11,9 @@ use std::time::Instant;
 
 use adjourn_core::{
     By, Command as Ask, Create, ExecutionId, ExecutionMode, InteractionId, Reply, RunId, RunSpec, RunStatus,
-    Wanted,
 };
 use adjourn_runtime::still::StillDesk;
-use adjourn_runtime::{Driver, Runtime, Slots, SystemClock};
+use adjourn_runtime::{Driver, Runtime, RuntimeOptions, Slots, SystemClock};
 use adjourn_store::{RunFilter, SqliteStore, Store, Threads};
 use serde_json::json;
 
@@ -69,7 +68,7 @@ fn start(data: &Path) -> (Runtime, Threads) {
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(data).expect("nobody else has it"));
     let slots = Slots { total: usize::try_from(AT_ONCE).expect("it is small"), ..Slots::default() };
     let tasks = tokio::runtime::Handle::current();
-    Runtime::start(store, slots, Wanted::default(), Arc::new(SystemClock), |weak| {
+    Runtime::start(store, RuntimeOptions::new(slots), Arc::new(SystemClock), |weak| {
         Driver::new(weak, Arc::new(StillDesk), tasks)
     })
     .expect("the journal can be read")

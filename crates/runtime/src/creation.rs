@@ -71,6 +71,7 @@ impl Service {
     /// Creates a run that plays a role at a roundtable, under the id that it was announced with.
     pub(crate) async fn create_part(&self, request: RunRequest, part: Part) -> Result<(), ServiceError> {
         let prepared = self.off_thread(move |service| {
+            service.check_room()?;
             service.make(part.run_id, request, None, part.record.clone(), Some(part))
         });
         let draft = prepared.await?;
@@ -117,6 +118,7 @@ impl Service {
         if let Some(run) = key.as_ref().map(|key| self.created_before(key)).transpose()?.flatten() {
             return Ok(Prepared::Before(Arc::new(run)));
         }
+        self.check_room()?;
         let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
         self.make(run_id, request(self)?, key, record, None).map(Box::new).map(Prepared::New)
     }

@@ -443,6 +443,7 @@ impl Briefs for Desk {
                 reason: TurnReason::First,
                 opening: String::new(),
                 tools: Arc::new(NoTools),
+                lost_output: adjourn_engine::LostOutput::default(),
             }),
             (Err(_), _) | (_, Err(_)) => false,
         };

@@ -11,7 +11,7 @@ use adjourn_core::{
     Command, Contract, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run,
     RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity, check_depth, visible_line,
 };
-use adjourn_engine::{Decision, Engine, Finished, NoTools, Seen, Toolbox, Turn};
+use adjourn_engine::{Decision, Engine, Finished, LostOutput, NoTools, Seen, Toolbox, Turn};
 use adjourn_store::decider::load;
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -263,6 +263,7 @@ impl Inner {
             Some(problem) => prompt::repair(problem, output.as_ref().map(|output| &output.document)),
             None => prompt,
         };
+        let lost_output = LostOutput::default();
         let turn = Turn {
             run_id: run.id(),
             attempt: run.attempt_number(),
@@ -280,10 +281,15 @@ impl Inner {
             tools: tools
                 .clone()
                 .map_or_else(|| Arc::new(NoTools) as Arc<dyn Toolbox>, |tools| Arc::new(tools)),
+            lost_output: lost_output.clone(),
         };
         let (show, seen) = mpsc::channel(SEEN_MAX);
         let (finished, last) =
             tokio::join!(engine.run(turn, show, stop.clone()), self.relay(run, &masker, seen));
+        if let Some(warning) = lost_output.warning() {
+            // Refused only when the run has ended meanwhile.
+            let _ = self.tell(run.id(), Command::Warn(warning)).await;
+        }
         // An agent may leave before its calls are over; the turn is over when they are.
         if let Some(tools) = &tools {
             tools.at_rest().await;

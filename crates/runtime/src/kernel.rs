@@ -6,6 +6,7 @@
 //! announces it is durable.** In production a thread drives it and tasks carry the effects out; the simulator drives
 //! the same code on virtual time.
 
+mod clock_steps;
 mod deadlines;
 mod denied;
 mod effect;
@@ -15,15 +16,19 @@ mod scheduler;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use adjourn_core::{Command, Contract, Event, Item, Run, RunId, Survey, Timestamp, Wanted};
+use adjourn_core::{Command, Contract, Event, Item, Run, RunId, Survey, Wanted};
 use adjourn_store::{Accepted, Decider, Error, News, Outcome, Request, Store};
 
+use self::clock_steps::ClockSteps;
 use self::deadlines::Deadlines;
 pub use self::denied::{Answer, Denied};
 pub use self::effect::{Effect, StopCause};
 use self::recovery::Recovery;
 use self::scheduler::Arrival;
+use crate::clock::{Now, Steady};
+use crate::disk::{DiskSpace, Room};
 
 pub use self::scheduler::{EngineSlots, Scheduler, SlotUse, Slots};
 
@@ -41,6 +46,8 @@ enum Ticket<T> {
     Asked(T),
     /// The kernel wanted a deadline to count.
     Expire(RunId, adjourn_core::InteractionId),
+    /// The kernel wanted the deadlines of a run to follow the wall clock.
+    MoveDeadlines,
     /// The kernel wanted a turn to start.
     Start(RunId),
     /// The kernel wanted a run to be put right, and this was found of its surroundings.
@@ -62,10 +69,15 @@ pub struct Kernel<T> {
     decider: Decider<Ticket<T>>,
     scheduler: Scheduler,
     deadlines: Deadlines,
+    clock_steps: ClockSteps,
     recovery: Recovery<T>,
-    now: Timestamp,
+    /// What the clocks said when the kernel was last told. Wall time may go back, and facts are dated by it as it is;
+    /// durations are measured in steady time.
+    now: Now,
     /// When the kernel tries again after the journal did not answer. Until then it begins nothing.
-    retry_at: Option<Timestamp>,
+    retry_at: Option<Steady>,
+    /// Whether the disk has room. Below its reserve no turn begins and no run is created.
+    room: Room,
     /// Whether turns begin. Not any more once somebody wants to stop.
     begins: Begins,
     /// Runs that could not be read when they had to be.
@@ -76,7 +88,7 @@ pub struct Kernel<T> {
 
 impl<T> Kernel<T> {
     /// A kernel over what `store` holds. Nothing is recovered yet; that goes on while the kernel works.
-    pub fn new(store: Arc<dyn Store>, slots: Slots, now: Timestamp) -> Result<Self, Error> {
+    pub fn new(store: Arc<dyn Store>, slots: Slots, now: Now) -> Result<Self, Error> {
         Self::with_warm_max(store, slots, now, WARM_MAX)
     }
 
@@ -84,7 +96,7 @@ impl<T> Kernel<T> {
     pub fn with_warm_max(
         store: Arc<dyn Store>,
         slots: Slots,
-        now: Timestamp,
+        now: Now,
         warm_max: usize,
     ) -> Result<Self, Error> {
         let mut scheduler = Scheduler::new(slots);
@@ -95,9 +107,11 @@ impl<T> Kernel<T> {
             store,
             scheduler,
             deadlines,
+            clock_steps: ClockSteps::new(now.boot()),
             recovery,
             now,
             retry_at: None,
+            room: Room::Enough,
             begins: Begins::Turns,
             unread: BTreeSet::new(),
             answers: Vec::new(),
@@ -110,26 +124,46 @@ impl<T> Kernel<T> {
         self.decider.want(wanted);
     }
 
+    /// Says what the clocks say. Everything that is decided from now on is dated by this.
+    pub fn look(&mut self, now: Now) {
+        self.now = now;
+        self.clock_steps.look(now.boot());
+    }
+
+    /// Says whether the disk has room.
+    pub fn set_room(&mut self, room: Room) {
+        self.room = room;
+        self.plan();
+    }
+
     /// Takes a request. Its answer comes when it is durable.
-    pub fn ask(&mut self, request: Request<T>) {
-        self.now = self.now.max(request.at);
-        if let Command::Create(create) = &request.command
-            && let Err(denied) = self.scheduler.admit(&create.spec.engine)
-            && !self.creates_nothing(&request.command)
+    pub fn ask(&mut self, run_id: RunId, command: Command, ticket: T) {
+        if let Command::Create(create) = &command
+            && let Err(denied) = self.admit(&create.spec.engine)
+            && !self.creates_nothing(&command)
         {
-            self.answers.push((request.ticket, Err(denied)));
+            self.answers.push((ticket, Err(denied)));
             return;
         }
-        let run_id = request.run_id;
         if self.recovery.is_due(run_id) {
-            self.recover_first(request);
+            self.recover_first(run_id, command, ticket);
             return;
         }
         if self.is_unreadable(run_id) {
             self.set_aside(run_id);
         }
-        self.offer(run_id, request.command, Ticket::Asked(request.ticket));
+        self.offer(run_id, command, Ticket::Asked(ticket));
         self.plan();
+    }
+
+    /// Whether one more run on `engine` may be created.
+    fn admit(&self, engine: &str) -> Result<(), Denied> {
+        match self.room {
+            Room::Enough => self.scheduler.admit(engine),
+            Room::BelowReserve(DiskSpace { free_bytes, reserve_bytes }) => {
+                Err(Denied::DiskReserve { free_bytes, reserve_bytes })
+            }
+        }
     }
 
     /// Whether a request to create a run only finds the one that it created before, or is refused anyway: then it needs
@@ -140,29 +174,36 @@ impl<T> Kernel<T> {
     }
 
     /// Says what time it is: deadlines that have come count now.
-    pub fn tick(&mut self, now: Timestamp) {
-        self.now = self.now.max(now);
-        if self.retry_at.is_some_and(|at| at <= self.now) {
+    pub fn tick(&mut self, now: Now) {
+        self.look(now);
+        if self.retry_at.is_some_and(|at| at <= now.steady) {
             self.retry_at = None;
             self.deadlines.look_again();
             self.try_again();
         }
-        for (run_id, turn) in self.deadlines.overdue_turns(self.now) {
+        for (run_id, turn) in self.deadlines.overdue_turns(now.steady) {
             self.effects.push(Effect::StopTurn { run_id, turn, cause: StopCause::TimedOut });
         }
+        self.move_deadlines();
         self.expire();
         self.sweep();
         self.plan();
     }
 
-    /// When the next [`tick`](Self::tick) is needed, if nothing else happens before.
-    pub fn next_tick(&self) -> Option<Timestamp> {
-        let sweep = self.recovery.is_sweeping().then_some(self.now);
+    /// How long from `now` until the next [`tick`](Self::tick) is needed, if nothing else happens before: nothing where it is
+    /// needed at once.
+    pub fn next_tick(&self, now: &Now) -> Option<Duration> {
         let begins = match self.retry_at {
-            Some(at) => Some(at),
-            None => self.deadlines.next_question().into_iter().chain(sweep).min(),
+            Some(at) => Some(now.until_steady(at)),
+            None => {
+                let is_at_work = self.recovery.is_sweeping() || self.has_deadlines_to_move();
+                let at_once = is_at_work.then_some(Duration::ZERO);
+                let question = self.deadlines.next_question().map(|at| now.until_wall(at));
+                question.into_iter().chain(at_once).min()
+            }
         };
-        self.deadlines.next_turn().into_iter().chain(begins).min()
+        let turn = self.deadlines.next_turn().map(|at| now.until_steady(at));
+        turn.into_iter().chain(begins).min()
     }
 
     /// Says what a restart found of a run's surroundings, as [`Effect::Survey`] asked. Counts once.
@@ -239,6 +280,7 @@ impl<T> Kernel<T> {
     pub fn memory(&self) -> usize {
         self.scheduler.len()
             + self.deadlines.len()
+            + self.clock_steps.len()
             + self.recovery.len()
             + self.unread.len()
             + self.decider.undurable_len()
@@ -249,6 +291,7 @@ impl<T> Kernel<T> {
         self.absorb();
         while self.retry_at.is_none()
             && self.begins == Begins::Turns
+            && self.room == Room::Enough
             && let Some(run_id) = self.scheduler.next()
         {
             if self.recovery.is_due(run_id) {
@@ -264,9 +307,11 @@ impl<T> Kernel<T> {
         self.collect();
     }
 
-    /// Has a command decided. Time never goes back here, whatever the clock of whoever asks does.
+    /// Has a command decided. It is dated by the clock that the kernel looked at last and not by the one of whoever asks, so
+    /// that a deadline and the boot that it is kept with come from one look.
     fn offer(&mut self, run_id: RunId, command: Command, ticket: Ticket<T>) {
-        self.decider.offer(Request { run_id, command, at: self.now, ticket });
+        let (at, boot) = (self.now.wall, Some(self.now.boot()));
+        self.decider.offer(Request { run_id, command, at, boot, ticket });
     }
 
     fn absorb(&mut self) {
@@ -295,7 +340,7 @@ impl<T> Kernel<T> {
     fn retry_later(&mut self) {
         // Whoever comes meanwhile may come first.
         self.scheduler.take_back();
-        self.retry_at = Some(self.now.plus_seconds(RETRY_AFTER_SEC));
+        self.retry_at = Some(self.now.steady.plus_seconds(RETRY_AFTER_SEC));
     }
 
     fn note(&mut self, run: &Run, arrival: Arrival) {
@@ -316,6 +361,11 @@ impl<T> Kernel<T> {
                 Ticket::Expire(run_id, id) => {
                     self.deadlines.decided(run_id, id, &answer);
                     self.note_failure(&answer);
+                }
+                Ticket::MoveDeadlines => {
+                    if self.note_failure(&answer) {
+                        self.clock_steps.start_over();
+                    }
                 }
                 Ticket::Start(run_id) => {
                     if self.note_failure(&answer) {
@@ -379,7 +429,7 @@ impl<T> Kernel<T> {
         for event in &accepted.events {
             match event {
                 Event::TurnStarted { .. } => {
-                    self.deadlines.turn_begins(&accepted.run, self.now);
+                    self.deadlines.turn_begins(&accepted.run, self.now.steady);
                     self.effects.push(Effect::StartTurn(accepted.run.clone()));
                 }
                 Event::EndRequested(_) => self.effects.push(Effect::StopTurn {
@@ -395,11 +445,16 @@ impl<T> Kernel<T> {
                         self.effects.push(Effect::ForgetCall(accepted.run.id(), *id));
                     }
                 }
-                Event::Created(_)
+                // It may have been decided before the clock was set and be durable only now.
+                Event::InteractionOpened { boot: Some(boot), .. } => {
+                    self.clock_steps.opened(accepted.run.id(), *boot);
+                }
+                Event::InteractionOpened { boot: None, .. }
+                | Event::Created(_)
                 | Event::Observed(_)
                 | Event::RepairStarted { .. }
                 | Event::Warned(_)
-                | Event::InteractionOpened { .. }
+                | Event::DeadlineMoved { .. }
                 | Event::InteractionAnswered { .. }
                 | Event::InteractionExpired { .. }
                 | Event::InteractionWithdrawn { .. }
@@ -417,7 +472,7 @@ impl<T> Kernel<T> {
         if self.retry_at.is_some() {
             return;
         }
-        match self.deadlines.due(self.store.as_ref(), self.now) {
+        match self.deadlines.due(self.store.as_ref(), self.now.wall) {
             Ok(due) => {
                 for (run_id, id) in due {
                     if self.recovery.is_due(run_id) {

@@ -16,10 +16,12 @@
 //! - A secret value is never part of a message, a `Debug` or an error.
 
 mod brief;
+mod clock;
 pub mod config;
 mod contracts;
 mod creation;
 mod desk;
+mod disk;
 mod driver;
 mod folder;
 #[cfg(feature = "fuzzing")]
@@ -46,13 +48,15 @@ mod watched;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};
+pub use clock::{Clock, Now, Steady, SystemClock};
 pub use contracts::{Contracts, HistoryError, Toolset, TurnTools, chain};
 pub use desk::Desk;
+pub use disk::{DiskSpace, Room};
 pub use driver::{Delta, Driver};
 pub use kernel::{Answer, Denied, Effect, EngineSlots, Kernel, Scheduler, SlotUse, Slots, StopCause};
 pub use options::Options;
 pub use prune::{CREATE_KEY_DAYS, KeepReason, KeptRun, PruneError, Pruned, prune};
-pub use runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
+pub use runtime::{Hands, Runtime, RuntimeOptions, WeakRuntime};
 pub use service::{Created, ReplyRequest, Service, ServiceError, Settle};
 pub use severity::Severity;
 pub use stats::Stats;

@@ -8,38 +8,22 @@ use adjourn_core::{
     Command, ExecutionId, Item, RoundtableId, Run, RunId, Survey, Timestamp, Wanted, roundtable,
 };
 use adjourn_store::{
-    Error, Inputs, Outcome, Pulse, Request, Steps, Store, Stuck, TableAnswer, TableDecider, TableDenied,
-    TableRequest, Threads, WeakInputs,
+    Error, Inputs, Outcome, Pulse, Steps, Store, Stuck, TableAnswer, TableDecider, TableDenied, TableRequest,
+    Threads, WeakInputs,
 };
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::clock::Clock;
+use crate::disk::Room;
 use crate::kernel::{Answer, Denied, Effect, Kernel, SlotUse, Slots, StopCause};
 use crate::stats::Stats;
 
 /// Requests that may be under way; whoever sends one more waits.
 const UNDER_WAY_MAX: usize = 8192;
 
-/// The longest time between two looks at the clock while something is due: a clock that is set forward, or a machine
-/// that slept, is noticed this late.
+/// The longest time between two looks at the clock while something is due: a clock that is set, or a machine that slept,
+/// is noticed this late.
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
-
-/// Says what time it is.
-pub trait Clock: Send + Sync + 'static {
-    /// The time.
-    fn now(&self) -> Timestamp;
-}
-
-/// The machine's own clock.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> Timestamp {
-        let since_epoch =
-            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
-    }
-}
 
 /// Carries out what the kernel wants done. Each call returns at once; what it begins goes on elsewhere.
 pub trait Hands: Send + 'static {
@@ -63,11 +47,30 @@ type Ticket = oneshot::Sender<Answer>;
 type TableTicket = oneshot::Sender<TableAnswer>;
 
 enum Input {
-    Ask(Box<Request<Ticket>>),
+    Ask(Box<(RunId, Command, Ticket)>),
     AskTable(Box<TableRequest<TableTicket>>),
     Surveyed(RunId, Survey),
+    Room(Room),
     Drain(oneshot::Sender<()>),
     Slots(oneshot::Sender<SlotUse>),
+}
+
+/// What a runtime is started with.
+#[derive(Debug, Clone)]
+pub struct RuntimeOptions {
+    /// How many turns may go on at the same time.
+    pub slots: Slots,
+    /// What notices are written of.
+    pub wanted: Wanted,
+    /// Whether the disk has room at the start.
+    pub room: Room,
+}
+
+impl RuntimeOptions {
+    /// With so many slots, on a disk with room, and nobody to be told.
+    pub fn new(slots: Slots) -> Self {
+        Self { slots, wanted: Wanted::default(), room: Room::Enough }
+    }
 }
 
 /// A handle to the runtime: cheap to clone. The runtime ends when the last one is gone.
@@ -84,17 +87,17 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the runtime over what `store` holds. Notices are written of what is `wanted`, and `hands` is given a handle
-    /// to the runtime it works for.
+    /// Starts the runtime over what `store` holds. `hands` is given a handle to the runtime it works for.
     pub fn start<H: Hands>(
         store: Arc<dyn Store>,
-        slots: Slots,
-        wanted: Wanted,
+        options: RuntimeOptions,
         clock: Arc<dyn Clock>,
         hands: impl FnOnce(WeakRuntime) -> H,
     ) -> Result<(Self, Threads), Error> {
-        let mut kernel = Kernel::new(store.clone(), slots, clock.now())?;
+        let RuntimeOptions { slots, wanted, room } = options;
+        let mut kernel = Kernel::new(store.clone(), slots, clock.look())?;
         kernel.want(wanted);
+        kernel.set_room(room);
         let under_way = Arc::new(Semaphore::new(UNDER_WAY_MAX));
         let draining = Arc::new(AtomicBool::new(false));
         let stats = Arc::new(Stats::default());
@@ -157,8 +160,7 @@ impl Runtime {
     pub async fn ask(&self, run_id: RunId, command: Command) -> Answer {
         let _under_way = self.under_way.acquire().await.map_err(|_| Denied::stopped())?;
         let (ticket, answer) = oneshot::channel();
-        let request = Request { run_id, command, at: self.clock.now(), ticket };
-        if !self.inputs.send(Input::Ask(Box::new(request))) {
+        if !self.inputs.send(Input::Ask(Box::new((run_id, command, ticket)))) {
             return Err(Denied::stopped());
         }
         answer.await.map_err(|_| Denied::stopped())?
@@ -184,6 +186,11 @@ impl Runtime {
     /// Whether no turn begins any more.
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Says whether the disk has room.
+    pub(crate) fn set_room(&self, room: Room) {
+        self.inputs.send(Input::Room(room));
     }
 
     /// Says what a restart left of a run's surroundings.
@@ -266,8 +273,13 @@ impl<H: Hands> Steps for Shell<H> {
     type Input = Input;
 
     fn take(&mut self, input: Input) {
+        self.kernel.look(self.clock.look());
         match input {
-            Input::Ask(request) => self.kernel.ask(*request),
+            Input::Ask(asked) => {
+                let (run_id, command, ticket) = *asked;
+                self.kernel.ask(run_id, command, ticket);
+            }
+            Input::Room(room) => self.kernel.set_room(room),
             Input::AskTable(request) => self.tables.offer(*request),
             Input::Surveyed(run_id, survey) => self.kernel.surveyed(run_id, survey),
             Input::Drain(done) => {
@@ -282,8 +294,9 @@ impl<H: Hands> Steps for Shell<H> {
     }
 
     fn tick(&mut self) {
-        let now = self.clock.now();
-        if self.kernel.next_tick().is_some_and(|at| at <= now) {
+        let now = self.clock.look();
+        self.kernel.look(now);
+        if self.kernel.next_tick(&now) == Some(Duration::ZERO) {
             self.kernel.tick(now);
         }
     }
@@ -312,6 +325,7 @@ impl<H: Hands> Steps for Shell<H> {
 
     fn settle(&mut self, outcome: Result<Vec<Outcome>, Error>) {
         let Some(runs) = self.in_flight.take() else { return };
+        self.kernel.look(self.clock.look());
         match outcome {
             Ok(mut outcomes) => {
                 let tables = outcomes.split_off(runs);
@@ -358,9 +372,8 @@ impl<H: Hands> Steps for Shell<H> {
     }
 
     fn wait(&self) -> Option<Duration> {
-        let at = self.kernel.next_tick()?;
-        let millis = at.millis().saturating_sub(self.clock.now().millis());
-        Some(Duration::from_millis(u64::try_from(millis).unwrap_or(0)).min(LOOK_AT_LEAST_EVERY))
+        let wait = self.kernel.next_tick(&self.clock.look())?;
+        Some(wait.min(LOOK_AT_LEAST_EVERY))
     }
 
     fn is_busy(&self) -> bool {

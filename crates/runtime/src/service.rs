@@ -22,13 +22,15 @@ use sha2::{Digest, Sha256};
 pub use contracts::Settle;
 
 use self::edits::Edit;
+use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::desk::Desk;
+use crate::disk::{Disk, DiskSpace, Room};
 use crate::driver::Driver;
 use crate::kernel::{Denied, Slots, StopCause};
 use crate::reader;
 use crate::roundtable::{Bell, bell, keep};
-use crate::runtime::{Clock, Hands, Runtime, SystemClock, WeakRuntime};
+use crate::runtime::{Hands, Runtime, RuntimeOptions, WeakRuntime};
 use crate::workspace::{WorkspaceError, Workspaces};
 
 /// What was asked for and cannot be had.
@@ -117,6 +119,7 @@ pub struct Service {
     driver: Driver,
     desk: Arc<Desk>,
     committed: Arc<Committed>,
+    disk: Arc<Disk>,
 }
 
 impl Service {
@@ -143,6 +146,7 @@ impl Service {
         if let Err(error) = swept {
             return Err(Error::Directory { path: data_dir, problem: error.to_string() });
         }
+        let disk = Arc::new(Disk::new(&data_dir, config.server.disk_reserve_mb));
         let slots = slots(&config);
         let wanted = config.webhooks.iter().flat_map(|webhooks| webhooks.events.iter().copied()).collect();
         let variables: BTreeMap<String, String> = std::env::vars_os()
@@ -151,7 +155,8 @@ impl Service {
         let desk = Arc::new(Desk::new(config, variables, workspaces, supervisor));
         let mut hands = None;
         let (bell, listener) = bell();
-        let (runtime, threads) = Runtime::start(store, slots, wanted, clock, |weak| {
+        let options = RuntimeOptions { slots, wanted, room: disk.space().room() };
+        let (runtime, threads) = Runtime::start(store, options, clock, |weak| {
             let tasks = tokio::runtime::Handle::current();
             let driver = Driver::new(weak, desk.clone(), tasks.clone());
             hands = Some(driver.clone());
@@ -159,7 +164,9 @@ impl Service {
         })?;
         let driver = hands.expect("the runtime was started with its hands");
         let committed = threads.committed();
-        let service = Self { runtime, driver, desk, committed };
+        let watched = disk.clone().watch(runtime.downgrade());
+        watched.map_err(|error| Error::Failed { doing: "start its threads", problem: error.to_string() })?;
+        let service = Self { runtime, driver, desk, committed, disk };
         tokio::spawn(keep(service.downgrade(), listener));
         let (workspaces, known) = (service.desk.workspaces().clone(), service.store().clone());
         tokio::task::spawn_blocking(move || {
@@ -176,8 +183,8 @@ impl Service {
 
     /// A handle that does not keep the work going.
     pub(crate) fn downgrade(&self) -> WeakService {
-        let Self { runtime, driver, desk, committed } = self.clone();
-        WeakService { runtime: runtime.downgrade(), driver, desk, committed }
+        let Self { runtime, driver, desk, committed, disk } = self.clone();
+        WeakService { runtime: runtime.downgrade(), driver, desk, committed, disk }
     }
 
     /// Opens `data_dir` for reading, whoever owns it: nothing is driven, and every command is denied. Has to be called
@@ -187,11 +194,12 @@ impl Service {
         tokio::spawn(reader::look(Arc::downgrade(&store)));
         let data_dir = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
         let supervisor = Supervisor::current_exe().map_err(no_program)?;
+        let disk = Arc::new(Disk::new(&data_dir, None));
         let desk = Desk::new(Config::default(), BTreeMap::new(), Workspaces::new(&data_dir), supervisor);
         let desk = Arc::new(desk);
         let runtime = Runtime::at_rest(store, Arc::new(SystemClock));
         let driver = Driver::new(runtime.downgrade(), desk.clone(), tokio::runtime::Handle::current());
-        Ok(Self { runtime, driver, desk, committed: Arc::default() })
+        Ok(Self { runtime, driver, desk, committed: Arc::default(), disk })
     }
 
     /// Answers a question.
@@ -251,6 +259,21 @@ impl Service {
         &self.committed
     }
 
+    /// How much of the disk with the data directory was free when it was last looked.
+    pub fn disk_space(&self) -> DiskSpace {
+        self.disk.space()
+    }
+
+    /// Refuses new work while the disk has too little room for it, before anything is written for it.
+    pub(crate) fn check_room(&self) -> Result<(), ServiceError> {
+        match self.disk.space().room() {
+            Room::Enough => Ok(()),
+            Room::BelowReserve(DiskSpace { free_bytes, reserve_bytes }) => {
+                Err(Denied::DiskReserve { free_bytes, reserve_bytes }.into())
+            }
+        }
+    }
+
     /// What agents are writing.
     pub fn driver(&self) -> &Driver {
         &self.driver
@@ -269,14 +292,15 @@ pub(crate) struct WeakService {
     driver: Driver,
     desk: Arc<Desk>,
     committed: Arc<Committed>,
+    disk: Arc<Disk>,
 }
 
 impl WeakService {
     /// The service, unless it has ended.
     pub(crate) fn upgrade(&self) -> Option<Service> {
         let runtime = self.runtime.upgrade()?;
-        let (driver, desk, committed) = (self.driver.clone(), self.desk.clone(), self.committed.clone());
-        Some(Service { runtime, driver, desk, committed })
+        let Self { driver, desk, committed, disk, .. } = self.clone();
+        Some(Service { runtime, driver, desk, committed, disk })
     }
 
     /// The journal, for reading, unless the work has ended.

@@ -110,6 +110,9 @@ fn log(run_id: RunId, attempt: u32, event: &Event) {
         Event::InteractionExpired { id, .. } => {
             info!(run_id, attempt, interaction_id = id.0, "question expired");
         }
+        Event::DeadlineMoved { id, deadline_at, by_ms, .. } => {
+            info!(run_id, attempt, interaction_id = id.0, %deadline_at, by_ms, "deadline moved with the clock");
+        }
         Event::InteractionWithdrawn { id } => {
             debug!(run_id, attempt, interaction_id = id.0, "question withdrawn");
         }

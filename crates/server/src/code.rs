@@ -80,6 +80,8 @@ named! {
         QueueFull = "QUEUE_FULL",
         /// Too many writes at once, nothing was changed: `Retry-After` says when to try again.
         RateLimited = "RATE_LIMITED",
+        /// Nothing was created, because the disk with the data directory has too little room: `detail` says how much is needed.
+        DiskReserve = "DISK_RESERVE",
         /// Adjourn itself is at fault.
         Internal = "INTERNAL",
         /// The folders of the run cannot be made or read.
@@ -88,6 +90,8 @@ named! {
         ToolServerUnavailable = "TOOL_SERVER_UNAVAILABLE",
         /// The server is about to end, and begins no turn any more.
         Draining = "DRAINING",
+        /// The server begins no turn and creates no run, because the disk has too little room.
+        DiskLow = "DISK_LOW",
         /// The server does not get on: a thread of it is stuck in one step.
         Stalled = "STALLED",
         /// Nothing was changed: `Retry-After` says when to try again.
@@ -132,9 +136,12 @@ impl Code {
             Self::Invalid | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
             Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Draining | Self::Stalled | Self::JournalUnavailable | Self::ToolServerUnavailable => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::DiskReserve => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Draining
+            | Self::DiskLow
+            | Self::Stalled
+            | Self::JournalUnavailable
+            | Self::ToolServerUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }

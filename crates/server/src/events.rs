@@ -84,6 +84,8 @@ pub(crate) async fn events(
     if row.status.is_terminal() && after >= row.seq {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
+    // A reader that names a frame still to come would not be sent the last one, and wait for it for good.
+    let after = after.min(row.seq);
     let reader = Reader { store: server.service.store().clone(), id, engine: row.engine };
     let stream = server.streams.run(reader, row.seq);
     Ok(Follower::new(&server, stream, after, commits).with_deltas(deltas).response())

@@ -1,5 +1,6 @@
 //! Whether the server is there, and whether it can work.
 
+use adjourn_runtime::{DiskSpace, Room};
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -14,9 +15,11 @@ use crate::router::Server;
 use crate::watchdog;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
-    OpenApiRouter::new()
-        .routes(routes!(healthz).refuses(&[]))
-        .routes(routes!(readyz).refuses(&[Code::Draining, Code::Stalled]))
+    OpenApiRouter::new().routes(routes!(healthz).refuses(&[])).routes(routes!(readyz).refuses(&[
+        Code::Draining,
+        Code::DiskLow,
+        Code::Stalled,
+    ]))
 }
 
 /// How the server is.
@@ -32,7 +35,8 @@ pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
-/// The journal can be read, commands are decided and committed, and the server is not about to end.
+/// The journal can be read, commands are decided and committed, the disk has room for new work, and the server is not about
+/// to end.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Health, description = "It is ready.")))]
 pub(crate) async fn readyz(State(server): State<Server>) -> Result<Json<Health>, Problem> {
     if server.service.runtime().is_draining() {
@@ -40,6 +44,13 @@ pub(crate) async fn readyz(State(server): State<Server>) -> Result<Json<Health>,
     }
     if let Some(stuck) = server.service.runtime().stuck() {
         return Err(Problem::new(Code::Stalled, watchdog::described(stuck)));
+    }
+    if let Room::BelowReserve(DiskSpace { free_bytes, reserve_bytes }) = server.service.disk_space().room() {
+        let detail = format!(
+            "the disk with the data directory has {free_bytes} bytes free, and no turn begins and no run is created \
+             while that is less than {reserve_bytes}: make room on it"
+        );
+        return Err(Problem::new(Code::DiskLow, detail));
     }
     server.blocking(|service| Ok(service.store().head()?)).await?;
     Ok(Json(Health { status: "ready" }))

@@ -10,6 +10,7 @@ use tokio::net::{TcpListener, UnixListener};
 
 use crate::error::Error;
 use crate::guard::{Door, OtherUsers};
+use crate::socket_path::bind_socket;
 use crate::tokens::Tokens;
 
 /// Where the server listens unless it is told otherwise.
@@ -75,13 +76,13 @@ impl Socket {
     /// to be called within a Tokio runtime.
     pub fn bind(data_dir: &Path) -> Result<Self, Error> {
         let path = data_dir.join(SOCKET_FILE);
-        let listener = bind_socket(&path).map_err(|source| Error::Socket { path: path.clone(), source })?;
+        let listener = listen_at(&path).map_err(|source| Error::Socket { path: path.clone(), source })?;
         Ok(Self { listener, file: SocketFile(path) })
     }
 }
 
 /// The socket gets its name when nobody else can use it any more: there is no moment in which others could.
-fn bind_socket(path: &Path) -> io::Result<UnixListener> {
+fn listen_at(path: &Path) -> io::Result<UnixListener> {
     let unnamed = path.with_extension("new");
     for leftover in [&unnamed, path] {
         match fs::remove_file(leftover) {
@@ -89,7 +90,7 @@ fn bind_socket(path: &Path) -> io::Result<UnixListener> {
             Ok(()) | Err(_) => {}
         }
     }
-    let socket = UnixListener::bind(&unnamed)?;
+    let socket = bind_socket(&unnamed)?;
     fs::set_permissions(&unnamed, fs::Permissions::from_mode(0o600))?;
     fs::rename(&unnamed, path)?;
     Ok(socket)

@@ -9,7 +9,7 @@ mod process;
 mod requests;
 
 use adjourn_core::RunStatus;
-use adjourn_runtime::{EngineSlots, Service, SlotUse};
+use adjourn_runtime::{DiskSpace, EngineSlots, Service, SlotUse};
 use adjourn_store::Tally;
 use axum::extract::State;
 use axum::http::header;
@@ -70,6 +70,7 @@ pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, Pr
     let mut registry = Registry::default();
     register_slots(registry.sub_registry_with_prefix("adjourn"), &slots);
     register_runs(registry.sub_registry_with_prefix("adjourn"), &runs);
+    register_disk(registry.sub_registry_with_prefix("adjourn"), server.service.disk_space());
     register_times(registry.sub_registry_with_prefix("adjourn"), &server.service);
     server.metrics.register(registry.sub_registry_with_prefix("adjourn"));
     process::register(&mut registry);
@@ -107,6 +108,20 @@ fn register_slots(registry: &mut Registry, slots: &SlotUse) {
     registry.register("engine_slots_held", "Slots that are held by a run, by engine", held);
     let help = "Slots that nobody holds, of engines with a limit of their own";
     registry.register("engine_slots_free", help, free);
+}
+
+fn register_disk(registry: &mut Registry, space: DiskSpace) {
+    let bytes = |bytes: u64| gauge(usize::try_from(bytes).unwrap_or(usize::MAX));
+    registry.register(
+        "disk_free_bytes",
+        "What is free on the disk with the data directory",
+        bytes(space.free_bytes),
+    );
+    registry.register(
+        "disk_reserve_bytes",
+        "What has to be free for turns to begin and runs to be created",
+        bytes(space.reserve_bytes),
+    );
 }
 
 fn register_runs(registry: &mut Registry, counts: &[(RunStatus, u64)]) {

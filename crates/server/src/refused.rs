@@ -42,6 +42,7 @@ impl From<Denied> for Problem {
         match denied {
             Denied::Refused(refusal) => refusal.into(),
             Denied::QueueFull { .. } => Self::new(Code::QueueFull, detail).retry_after(QUEUE_RETRY_AFTER_SEC),
+            Denied::DiskReserve { .. } => Self::new(Code::DiskReserve, detail),
             Denied::Failed(_) => unavailable(detail),
             _ => Self::internal(detail),
         }

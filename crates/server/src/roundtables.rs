@@ -42,6 +42,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
             Code::Invalid,
+            Code::DiskReserve,
         ]))
         .routes(routes!(list).refuses(&[Code::BadRequest]))
         .routes(routes!(show).refuses(&[Code::BadRequest, Code::UnknownRoundtable]))

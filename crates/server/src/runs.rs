@@ -42,6 +42,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::Invalid,
             Code::SkillUnusable,
             Code::QueueFull,
+            Code::DiskReserve,
             Code::WorkspaceFailed,
         ]))
         .routes(routes!(rerun).refuses(&[
@@ -53,6 +54,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::Invalid,
             Code::SkillUnusable,
             Code::QueueFull,
+            Code::DiskReserve,
             Code::WorkspaceFailed,
         ]))
         .routes(routes!(list).refuses(&[Code::BadRequest]))

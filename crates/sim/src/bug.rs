@@ -35,6 +35,14 @@ pub enum Bug {
     ForgetsCreateKeys,
     /// A commit whose sync failed is refused, and is there after a crash.
     BringsRefusedBack,
+    /// Durations are measured by the wall clock, so that nobody notices when it is set.
+    MeasuresByTheWallClock,
+    /// Each start of the process counts as a boot of the machine, so that a clock that is set meanwhile is not noticed.
+    TakesStartsForBoots,
+    /// Nobody tells the kernel that the disk is below its reserve.
+    FillsTheDisk,
+    /// Nobody tells the kernel that there is room on the disk again.
+    ForgetsThatThereIsRoom,
 }
 
 impl Bug {
@@ -56,5 +64,9 @@ impl Bug {
         Self::PrunesContinued,
         Self::ForgetsCreateKeys,
         Self::BringsRefusedBack,
+        Self::MeasuresByTheWallClock,
+        Self::TakesStartsForBoots,
+        Self::FillsTheDisk,
+        Self::ForgetsThatThereIsRoom,
     ];
 }

@@ -94,7 +94,7 @@ impl Simulation {
     /// A UUIDv7, by the clock that everybody sees: after it was set back, a newer run has a smaller id.
     fn run_id(&mut self) -> RunId {
         self.clients.ids += 1;
-        let millis = u128::from(self.now().millis().cast_unsigned());
+        let millis = u128::from(self.now().wall.millis().cast_unsigned());
         RunId::from_bits(millis << 80 | 7 << 76 | 0b10 << 62 | self.clients.ids)
     }
 
@@ -122,6 +122,12 @@ impl Simulation {
                     self.later(20_000, Todo::Create(index));
                 }
                 !tries_again
+            }
+            Err(Denied::DiskReserve { .. }) => {
+                self.counts.add("creations refused for a full disk");
+                self.clients.refused.insert(ticket.run_id);
+                self.later(5000, Todo::Create(index));
+                false
             }
             Err(_) => {
                 self.clients.refused.insert(ticket.run_id);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::{
     Choice, Command, ContractAction, ContractStatus, ErrorCode, Event, Evidence, IdempotencyKey, Interaction,
     Observation, PermissionRequest, Process, Profile, Question, Refusal, Run, RunError, RunId, Schema,
-    Subject, Timestamp, TurnEnd,
+    Subject, TurnEnd,
 };
 use adjourn_runtime::{Answer, Denied};
 use std::sync::LazyLock;
@@ -37,8 +37,8 @@ pub(crate) struct LiveTurn {
     pub(crate) turn: u32,
     /// What is left to do, the next act last.
     script: Vec<Act>,
-    /// When it has to be stopped, by the kernel's clock.
-    pub(crate) stop_by: Option<Timestamp>,
+    /// When it has to be stopped, in virtual time.
+    pub(crate) stop_by_ms: Option<i64>,
     /// It has ended in the world, and that is being reported.
     pub(crate) has_ended: bool,
     /// Its process, which would have stayed, is gone with it.
@@ -99,10 +99,7 @@ impl Simulation {
         let live = LiveTurn {
             turn,
             script: self.script(run),
-            stop_by: run
-                .spec()
-                .hard_timeout_sec
-                .map(|seconds| self.watch.kernel_time().plus_seconds(seconds)),
+            stop_by_ms: run.spec().hard_timeout_sec.map(|seconds| self.time_ms + i64::from(seconds) * 1000),
             has_ended: false,
             lost_process: None,
             state: State::Works,

@@ -57,6 +57,8 @@ pub struct Faults {
     pub clock: u64,
     /// A disk that takes seconds, at each commit.
     pub slow: u64,
+    /// A disk that fills up, at each step.
+    pub disk: u64,
     /// A survey that finds something missing.
     pub survey: u64,
     /// A prune of everything that may go, at each restart.

@@ -63,6 +63,7 @@ fn faults(random: &mut Random) -> Faults {
         slow: often(15),
         survey: often(6),
         prune: often(2),
+        disk: often(60),
     }
 }
 

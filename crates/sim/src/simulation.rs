@@ -6,6 +6,7 @@
 
 mod commit;
 mod crash;
+mod disk_state;
 mod finish;
 mod prune;
 mod shell;
@@ -15,12 +16,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use adjourn_core::{Command, Item, Timestamp};
-use adjourn_runtime::Kernel;
+use adjourn_core::{Command, ExecutionId, Item, Timestamp};
+use adjourn_runtime::{Kernel, Now, Steady};
+use adjourn_store::Error;
 use adjourn_store::conformance::Random;
-use adjourn_store::{Error, Request};
 
 use self::commit::Committing;
+use self::disk_state::DiskState;
 pub(crate) use self::todo::{From, Inside, Ticket, Todo};
 use crate::bug::Bug;
 use crate::client::Clients;
@@ -40,8 +42,14 @@ pub(crate) struct Simulation {
     pub(crate) random: Random,
     /// Virtual time since the beginning. Never goes back.
     pub(crate) time_ms: i64,
-    /// How far the clock that the kernel sees is ahead of it.
+    /// How far the wall clock is ahead of it.
     pub(crate) clock_ahead_ms: i64,
+    /// How often the process was started.
+    starts: u64,
+    /// What is left of the disk.
+    disk_state: DiskState,
+    /// Since when a call is known to be in doubt.
+    in_doubt_since: BTreeMap<ExecutionId, i64>,
     agenda: BTreeMap<(i64, u64), Todo>,
     numbers: u64,
     wakes_at_ms: Option<i64>,
@@ -78,6 +86,9 @@ impl Simulation {
             random: Random::new(plan.seed),
             time_ms: 0,
             clock_ahead_ms: 0,
+            starts: 0,
+            disk_state: DiskState::Roomy,
+            in_doubt_since: BTreeMap::new(),
             agenda: BTreeMap::new(),
             numbers: 0,
             wakes_at_ms: None,
@@ -142,6 +153,10 @@ impl Simulation {
                 Ok(())
             }
             Todo::Tidy => self.tidy(),
+            Todo::DiskChanges(state) => {
+                self.disk_changes(state);
+                Ok(())
+            }
             Todo::Inside(inside) => self.take_inside(inside),
             // Whoever finds nobody there tries again.
             Todo::Create(_) | Todo::React(_) if self.kernel.is_none() => {
@@ -161,6 +176,10 @@ impl Simulation {
             Inside::StopTurn(run_id, turn, cause) => self.stop_turn(run_id, turn, cause),
             Inside::ProcessDies(run_id, process) => self.process_dies(run_id, process),
             Inside::CallLands(run_id, turn, id) => self.call_lands(run_id, turn, id),
+            Inside::DiskLooked => {
+                self.tell_room();
+                Ok(())
+            }
             Inside::Surveyed(run_id, survey) => {
                 if let Some(kernel) = &mut self.kernel {
                     kernel.surveyed(run_id, survey);
@@ -215,15 +234,20 @@ impl Simulation {
             } else {
                 "fault: the clock is set forward"
             });
-            let by = if back { 3000 } else { *self.random.one_of(&[2000, 60_000, 4_000_000]) };
+            // Moments, minutes, hours.
+            let by = *self.random.one_of(&[3000, 60_000, 8_000_000]);
             let by = self.random.below(by).cast_signed();
             self.clock_ahead_ms += if back { -by } else { by };
+            // While something is due, the clock is looked at every second.
+            let delay = self.draw_delay(1000);
+            self.later(delay, Todo::Wake);
         }
+        self.fill_disk();
     }
 
     /// Asks the kernel.
     pub(crate) fn ask(&mut self, ticket: Ticket) {
-        let at = self.now();
+        let now = self.now();
         let number = self.number();
         if self.lies_about(&ticket) {
             return;
@@ -233,19 +257,27 @@ impl Simulation {
         if let (Command::Create(create), Some(Bug::TurnsPriorityAround)) = (&mut command, self.plan.bug) {
             create.spec.priority = -create.spec.priority;
         }
-        let request = Request { run_id: ticket.run_id, command, at, ticket: number };
+        let run_id = ticket.run_id;
         self.outstanding.insert(number, ticket);
-        kernel.ask(request);
-        self.watch.saw_time(at);
+        self.watch.saw_time(now.wall);
+        kernel.look(now);
+        kernel.ask(run_id, command, number);
     }
 
     pub(crate) fn has_outstanding(&self) -> bool {
         !self.outstanding.is_empty()
     }
 
-    /// What time the kernel is told.
-    pub(crate) fn now(&self) -> Timestamp {
-        Timestamp::from_millis(EPOCH_MILLIS + self.time_ms + self.clock_ahead_ms)
+    /// What the kernel is told of the time.
+    pub(crate) fn now(&self) -> Now {
+        let wall = Timestamp::from_millis(EPOCH_MILLIS + self.time_ms + self.clock_ahead_ms);
+        let steady = match self.plan.bug {
+            Some(Bug::MeasuresByTheWallClock) => self.time_ms + self.clock_ahead_ms,
+            _ => self.time_ms,
+        };
+        // A crash of the process is no boot of the machine.
+        let boot_id = if self.plan.bug == Some(Bug::TakesStartsForBoots) { self.starts } else { 0 };
+        Now { wall, steady: Steady::from_millis(steady), boot_id }
     }
 
     pub(crate) fn number(&mut self) -> u64 {

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::{
     Command, EndCause, Event, Interaction, Item, Reply, Run, RunId, RunSpec, RunStatus, Timestamp,
 };
-use adjourn_runtime::{Answer, Denied, Kernel, Slots, StopCause};
+use adjourn_runtime::{Answer, Denied, EngineSlots, Kernel, Room, Slots, StopCause};
 use adjourn_store::{Accepted, After, Store};
 
-use self::deadlines::Overdue;
+use self::deadlines::{Overdue, PATIENCE_MS};
 use self::queue::Queue;
 use self::refused::Refused;
 use crate::bug::Bug;
@@ -26,8 +26,10 @@ use crate::simulation::Ticket;
 pub(crate) struct Watch {
     slots: Slots,
     bug: Option<Bug>,
-    /// The latest time that the kernel was told since it started.
+    /// The latest wall time that the kernel was told since it started.
     kernel_time: Timestamp,
+    /// Since when the kernel is told that the disk is below its reserve, in virtual time.
+    below_reserve_since_ms: Option<i64>,
     /// Processes that were reported since the last start, and stay with their runs.
     processes: BTreeSet<RunId>,
     /// Replies that were acknowledged and not yet found in the journal.
@@ -47,6 +49,7 @@ impl Watch {
             slots: plan.slots.clone(),
             bug: plan.bug,
             kernel_time: Timestamp::default(),
+            below_reserve_since_ms: None,
             processes: BTreeSet::new(),
             acknowledged: Vec::new(),
             canceled: BTreeSet::new(),
@@ -76,8 +79,12 @@ impl Watch {
         self.kernel_time = self.kernel_time.max(now);
     }
 
-    pub(crate) fn kernel_time(&self) -> Timestamp {
-        self.kernel_time
+    /// The kernel is told whether the disk has room.
+    pub(crate) fn told_room(&mut self, room: Room, time_ms: i64) {
+        self.below_reserve_since_ms = match room {
+            Room::Enough => None,
+            Room::BelowReserve(_) => self.below_reserve_since_ms.or(Some(time_ms)),
+        };
     }
 
     pub(crate) fn crashed(&mut self, mirror: &Mirror) {
@@ -119,8 +126,11 @@ impl Watch {
         &mut self,
         news: &[News],
         mirror: &Mirror,
+        time_ms: i64,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
+        // What was decided before may take this long to become durable.
+        let is_below_reserve = self.below_reserve_since_ms.is_some_and(|since| since + PATIENCE_MS < time_ms);
         for one in news {
             ensure(one.at <= self.kernel_time, "nothing happens before its time", || {
                 format!("{} at {}, and it is {}", one.run_id, one.at, self.kernel_time)
@@ -130,7 +140,22 @@ impl Watch {
                     Event::Observed(adjourn_core::Observation::Process(_)) => {
                         self.processes.insert(one.run_id);
                     }
-                    Event::InteractionExpired { .. } => counts.add("questions that expired"),
+                    Event::InteractionOpened { id, deadline_at: Some(deadline_at), .. } => {
+                        let wait_ms = deadline_at.millis_since(one.at);
+                        self.overdue.asked(one.run_id, *id, time_ms, wait_ms);
+                    }
+                    Event::InteractionExpired { id, .. } => {
+                        counts.add("questions that expired");
+                        self.overdue.expired(one.run_id, *id, time_ms)?;
+                    }
+                    Event::DeadlineMoved { by_ms, .. } if *by_ms != 0 => counts.add("deadlines that moved"),
+                    Event::TurnStarted { .. } | Event::Created(_) => {
+                        ensure(
+                            !is_below_reserve,
+                            "nothing begins while the disk is below its reserve",
+                            || format!("{}: {event:?}", one.run_id),
+                        )?;
+                    }
                     Event::StatusChanged { trigger, .. } => counts.add(trigger.name()),
                     _ => {}
                 }
@@ -144,7 +169,10 @@ impl Watch {
         let Some(kernel) = kernel else { return };
         let slots = kernel.slots();
         let has_room = slots.held() < self.slots.total && self.engine_has_room(kernel, &spec.engine);
-        let finds_a_slot = slots.waiting() == 0 && has_room;
+        // With all others waiting for engines that have no room, one that has is not refused.
+        let waits_for_room =
+            |row: (&String, &EngineSlots)| row.1.waiting == 0 || !self.engine_has_room(kernel, row.0);
+        let finds_a_slot = has_room && slots.usage().engine.iter().all(waits_for_room);
         let is_full = slots.waiting() >= self.slots.queue_max && !finds_a_slot;
         self.to_refuse.insert(run_id, is_full);
     }
@@ -191,7 +219,7 @@ impl Watch {
         turn: u32,
         cause: StopCause,
         engines: &Engines,
-        mirror: &Mirror,
+        (mirror, time_ms): (&Mirror, i64),
     ) -> Result<(), Violation> {
         let run = mirror.runs.get(&run_id);
         match cause {
@@ -204,7 +232,7 @@ impl Watch {
                     format!("turn {turn} of {run_id}")
                 })?;
                 let live = engines.turns.get(&run_id).filter(|live| live.turn == turn);
-                let is_due = live.is_none_or(|live| live.stop_by.is_some_and(|by| by <= self.kernel_time));
+                let is_due = live.is_none_or(|live| live.stop_by_ms.is_some_and(|by| by <= time_ms));
                 ensure(is_due, "a turn has the time that it may take", || {
                     format!("turn {turn} of {run_id}")
                 })?;
@@ -270,7 +298,8 @@ impl Watch {
                 || format!("turn {} of {}", run.turn(), run.id()),
             )?;
         }
-        self.overdue.check(self.kernel_time, time_ms, kernel, mirror, engines)
+        let has_room = self.below_reserve_since_ms.is_none();
+        self.overdue.check(has_room, time_ms, kernel, mirror, engines)
     }
 
     fn slots_by_state(&self, mirror: &Mirror) -> BTreeSet<RunId> {

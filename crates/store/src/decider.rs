@@ -12,7 +12,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use adjourn_core::{
-    Command, Create, Decided, Event, Folding, Item, Known, Refusal, Run, RunId, Timestamp, Wanted,
+    Boot, Command, Create, Decided, Event, Folding, Item, Known, Refusal, Run, RunId, Timestamp, Wanted,
     ends_unreadable,
 };
 
@@ -38,6 +38,8 @@ pub struct Request<T> {
     pub command: Command,
     /// When it was asked.
     pub at: Timestamp,
+    /// The boot of the machine as the clock of `at` has it; without it no deadline is moved.
+    pub boot: Option<Boot>,
     /// Who gets the answer.
     pub ticket: T,
 }
@@ -296,7 +298,7 @@ impl<T> Decider<T> {
     }
 
     fn consider(&mut self, request: &Request<T>) -> Result<Considered, Denied> {
-        let Request { run_id, command, at, .. } = request;
+        let Request { run_id, command, at, boot, .. } = request;
         let before = match self.state(*run_id) {
             // Nothing can be decided about such a run but its end. That is what the runtime's own commands come to;
             // others are refused until then.
@@ -311,7 +313,7 @@ impl<T> Decider<T> {
                 held.push((key, holder));
             }
         }
-        let known = Known { now: *at, held };
+        let known = Known { now: *at, boot: *boot, held };
         let decided = match &before {
             Some(run) => run.decide(command, &known),
             None => Run::create(*run_id, command, &known),
@@ -337,7 +339,7 @@ impl<T> Decider<T> {
             return Err(error.into());
         };
         let (before, set_aside) = folding.salvage(row);
-        let decided = before.set_aside(set_aside, &Known { now: at, held: Vec::new() })?;
+        let decided = before.set_aside(set_aside, &Known::at(at))?;
         Ok(Considered::Changed { before: Some(Arc::new(before)), decided: Box::new(decided) })
     }
 

@@ -39,7 +39,7 @@ impl Journal {
     pub async fn ask(&self, run_id: RunId, command: Command, at: Timestamp) -> Answer {
         let _under_way = self.under_way.acquire().await.map_err(|_| stopped())?;
         let (ticket, answer) = oneshot::channel();
-        if !self.inputs.send(Box::new(Request { run_id, command, at, ticket })) {
+        if !self.inputs.send(Box::new(Request { run_id, command, at, boot: None, ticket })) {
             return Err(stopped());
         }
         answer.await.map_err(|_| stopped())?

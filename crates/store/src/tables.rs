@@ -200,7 +200,7 @@ impl<T> TableDecider<T> {
                 held.push((key, holder));
             }
         }
-        let known = Known { now: *at, held };
+        let known = Known { now: *at, boot: None, held };
         let unchanged = |table| (TableAccepted { table, events: Vec::new(), position: 0 }, None);
         match Roundtable::decide_with(*id, before.as_deref(), command, &known) {
             Ok(decided) if decided.events.is_empty() => {

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use adjourn_runtime::Service;
-use adjourn_server::{Door, SOCKET_FILE, Server};
+use adjourn_server::{Door, SOCKET_FILE, Server, connect_socket};
 use adjourn_store::Error;
 use anyhow::anyhow;
-use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
 use super::owner::Owner;
@@ -91,5 +90,5 @@ async fn working(global: &Global) -> anyhow::Result<Transport> {
 /// The socket of a data directory, if somebody answers there.
 pub(crate) async fn answering(data_dir: &Path) -> Option<PathBuf> {
     let socket = data_dir.join(SOCKET_FILE);
-    UnixStream::connect(&socket).await.ok().map(|_| socket)
+    connect_socket(&socket).await.ok().map(|_| socket)
 }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use adjourn_server::connect_socket;
 use anyhow::Context;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Response;
 use hyper_util::rt::TokioIo;
-use tokio::net::UnixStream;
 use tower::ServiceExt;
 
 use super::call::Call;
@@ -46,7 +46,7 @@ async fn ask(router: &Router, call: &Call) -> anyhow::Result<Response<Body>> {
 /// A connection of its own for each request: they are few, and none is kept waiting by a stream.
 async fn by_socket(path: &Path, call: &Call) -> anyhow::Result<Response<Body>> {
     let lost = || format!("the owner of the data directory does not answer on {}", path.display());
-    let stream = UnixStream::connect(path).await.with_context(lost)?;
+    let stream = connect_socket(path).await.with_context(lost)?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.with_context(lost)?;
     // It ends with the answer, or with the other side.

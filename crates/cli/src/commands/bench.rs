@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use adjourn_core::{
     By, Command, Create, ExecutionId, ExecutionMode, InteractionId, Reply, RunId, RunSpec, RunStatus,
-    StreamId, Wanted,
+    StreamId,
 };
 use adjourn_runtime::still::StillDesk;
-use adjourn_runtime::{Driver, Runtime, Slots, SystemClock};
+use adjourn_runtime::{Driver, Runtime, RuntimeOptions, Slots, SystemClock};
 use adjourn_store::{SqliteStore, Store};
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -125,7 +125,7 @@ async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
     let desk = Arc::new(StillDesk);
     let handle = tokio::runtime::Handle::current();
     let (runtime, threads) =
-        Runtime::start(store.clone(), slots, Wanted::default(), Arc::new(SystemClock), |weak| {
+        Runtime::start(store.clone(), RuntimeOptions::new(slots), Arc::new(SystemClock), |weak| {
             Driver::new(weak, desk, handle)
         })?;
     let runs = options.runs.unwrap_or(RUNS_DEFAULT);

@@ -11,6 +11,7 @@ mod doctor;
 mod drain;
 mod engines;
 mod escapes;
+mod full_disk;
 mod listing;
 mod logs;
 mod mcp;

@@ -147,3 +147,20 @@ fn a_command_lets_what_it_took_up_come_to_rest() {
     let runs = world.items(&["ps"]);
     assert_eq!((&runs[0]["status"], &runs[1]["status"]), (&json!("succeeded"), &json!("waiting_user")));
 }
+
+#[test]
+fn a_data_directory_with_a_long_path_is_shared_like_any_other() {
+    let world = World::new();
+    let data = format!("{}/data", "a-long-name/".repeat(20));
+    std::fs::create_dir_all(world.path().join("a-long-name/".repeat(20))).unwrap();
+    let config = world.path().join("adjourn.toml").display().to_string();
+    let more = ["--config", &config, "--data", &data];
+    let server = crate::serving::Serving::start_with(&world, &more, &["--listen", "127.0.0.1:0"]);
+    let left = world.says(&[&more[..], &["run", "deploy", "--engine", "asks", "--json"]].concat());
+    assert_eq!(left.code, Some(3), "{left:?}");
+    let run: serde_json::Value = serde_json::from_str(&left.stdout).unwrap();
+    let run = run["run_id"].as_str().unwrap();
+    let said = world.says(&[&more[..], &["reply", run, "prod"]].concat());
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), RESULT), "{said:?}");
+    drop(server);
+}

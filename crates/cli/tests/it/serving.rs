@@ -19,7 +19,12 @@ pub(crate) struct Serving {
 impl Serving {
     /// `adjourn serve` in a world, on this address.
     pub(crate) fn start(world: &World, listen: &str, more: &[&str]) -> Self {
-        let mut child = world.spawn(&[&["serve", "--listen", listen], more].concat());
+        Self::start_with(world, &[], &[&["--listen", listen], more].concat())
+    }
+
+    /// The same, with arguments before the command.
+    pub(crate) fn start_with(world: &World, before: &[&str], arguments: &[&str]) -> Self {
+        let mut child = world.spawn(&[before, &["serve"], arguments].concat());
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();

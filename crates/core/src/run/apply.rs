@@ -104,7 +104,7 @@ impl Run {
                 self.message_frame = None;
             }
             Event::Warned(warning) => self.warnings.push(warning.clone()),
-            Event::InteractionOpened { id, subject, question, deadline_at } => {
+            Event::InteractionOpened { id, subject, question, deadline_at, boot } => {
                 if id.0 as usize != self.interactions.len() + 1 {
                     return Err(format!("question {id} is not the next one"));
                 }
@@ -116,9 +116,15 @@ impl Run {
                     question: question.clone(),
                     created_at: at,
                     deadline_at: *deadline_at,
+                    deadline_boot: *boot,
                     resolution: None,
                     taken_up: false,
                 });
+            }
+            Event::DeadlineMoved { id, deadline_at, boot, .. } => {
+                let interaction = self.interaction_mut(*id)?;
+                interaction.deadline_at = Some(*deadline_at);
+                interaction.deadline_boot = Some(*boot);
             }
             Event::InteractionAnswered { id, response, action, by, key } => {
                 let actor = match by.kind {

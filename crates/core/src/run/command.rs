@@ -6,8 +6,8 @@ use super::event::{Observation, Process};
 use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey};
 use crate::{
-    ClaimKey, ContractSpec, Evidence, ExecutionId, Holder, IdempotencyKey, InteractionId, PermissionRequest,
-    Question, RunError, RunId, Timestamp, ToolDigest, ToolDigests, Warning,
+    Boot, ClaimKey, ContractSpec, Evidence, ExecutionId, Holder, IdempotencyKey, InteractionId,
+    PermissionRequest, Question, RunError, RunId, Timestamp, ToolDigest, ToolDigests, Warning,
 };
 
 /// Something asked of a run.
@@ -37,6 +37,8 @@ pub enum Command {
     Reply(Reply),
     /// The deadline of a question has come.
     Expire(InteractionId),
+    /// The wall clock may have been set: have the deadlines of open questions follow it.
+    MoveDeadlines,
     /// End the run.
     Cancel(By),
     /// Write down something odd that was noticed from outside of its turns.
@@ -191,6 +193,8 @@ pub enum ContractReport {
 pub struct Known {
     /// What time it is.
     pub now: Timestamp,
+    /// The boot of the machine as that clock has it; none where nobody asked for it, and then no deadline is moved.
+    pub boot: Option<Boot>,
     /// Who holds the keys that the command [wants](super::Run::wants).
     pub held: Vec<(ClaimKey, Holder)>,
 }
@@ -198,7 +202,7 @@ pub struct Known {
 impl Known {
     /// Only the time.
     pub fn at(now: Timestamp) -> Self {
-        Self { now, held: Vec::new() }
+        Self { now, boot: None, held: Vec::new() }
     }
 
     /// Who holds `key`.

@@ -1,6 +1,7 @@
 //! What follows from a command. One file for each kind of command.
 
 mod cancel;
+mod clock;
 mod contract;
 mod create;
 mod end;
@@ -41,6 +42,7 @@ impl Run {
             | Command::EndTurn { .. }
             | Command::Reply(_)
             | Command::Expire(_)
+            | Command::MoveDeadlines
             | Command::Cancel(_)
             | Command::Warn(_)
             | Command::ReportProcessEnded { .. }
@@ -67,6 +69,7 @@ impl Run {
             }
             Command::Reply(reply) => reply::reply(&mut draft, reply)?,
             Command::Expire(id) => expire::expire(&mut draft, *id)?,
+            Command::MoveDeadlines => clock::move_deadlines(&mut draft),
             Command::Cancel(by) => cancel::cancel(&mut draft, by)?,
             Command::Warn(warning) => warn::warn(&mut draft, warning),
             Command::ReportProcessEnded { process, loadable } => {
@@ -106,6 +109,7 @@ impl Run {
             | Command::Observe { .. }
             | Command::EndTurn { .. }
             | Command::Expire(_)
+            | Command::MoveDeadlines
             | Command::Cancel(_)
             | Command::Warn(_)
             | Command::ReportProcessEnded { .. }
@@ -206,7 +210,8 @@ impl<'a> Draft<'a> {
         let id =
             InteractionId(u32::try_from(self.run.interactions.len()).unwrap_or(u32::MAX).saturating_add(1));
         let deadline_at = expire::deadline(&self.run, subject, self.now());
-        self.emit(Event::InteractionOpened { id, subject, question, deadline_at });
+        let boot = deadline_at.and(self.known.boot);
+        self.emit(Event::InteractionOpened { id, subject, question, deadline_at, boot });
         id
     }
 }

@@ -56,6 +56,7 @@ impl Event {
             | Self::RepairStarted { .. }
             | Self::Warned(_)
             | Self::InteractionWithdrawn { .. }
+            | Self::DeadlineMoved { .. }
             | Self::ContractSettled { .. }
             | Self::ProcessLost
             | Self::EndRequested(_)

@@ -8,8 +8,8 @@ use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey, Subject};
 use crate::names::named;
 use crate::{
-    Actor, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, InteractionId, Question, RunError,
-    RunStatus, RunTrigger, Timestamp, ToolDigest, ToolDigests, Warning,
+    Actor, Boot, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, InteractionId, Question,
+    RunError, RunStatus, RunTrigger, Timestamp, ToolDigest, ToolDigests, Warning,
 };
 
 /// Something that happened to a run.
@@ -68,6 +68,21 @@ pub enum Event {
         /// When something happens without an answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline_at: Option<Timestamp>,
+        /// The boot of the machine that the deadline was set in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        boot: Option<Boot>,
+    },
+    /// The deadline of a question followed the wall clock, which was set: it still comes as long after the question as it
+    /// was meant to.
+    DeadlineMoved {
+        /// The question.
+        id: InteractionId,
+        /// Its deadline from now on.
+        deadline_at: Timestamp,
+        /// The boot of the machine, as the clock has it now.
+        boot: Boot,
+        /// By how many milliseconds the clock was set forward. 0 where it was not, and only the boot is another one.
+        by_ms: i64,
     },
     /// A question was answered.
     InteractionAnswered {

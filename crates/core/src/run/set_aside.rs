@@ -127,7 +127,7 @@ pub(crate) fn damage_in_short(problem: &str) -> String {
 /// Whether a command is one of those that end a run which cannot be read. The others are refused until it is ended.
 pub fn ends_unreadable(command: &Command) -> bool {
     match command {
-        Command::StartTurn | Command::Expire(_) | Command::Recover(_) => true,
+        Command::StartTurn | Command::Expire(_) | Command::MoveDeadlines | Command::Recover(_) => true,
         Command::Create(_)
         | Command::Observe { .. }
         | Command::EndTurn { .. }

@@ -103,6 +103,7 @@ impl Trace {
             | Event::InteractionAnswered { .. }
             | Event::InteractionExpired { .. }
             | Event::InteractionWithdrawn { .. }
+            | Event::DeadlineMoved { .. }
             | Event::ContractCreated(_)
             | Event::SetAside(_)
             | Event::ToolsListed(_)

@@ -58,6 +58,7 @@ fn events(levels: usize) -> Vec<Event> {
             subject: Subject::Turn,
             question: question.clone(),
             deadline_at: None,
+            boot: None,
         },
         Event::InteractionAnswered {
             id: InteractionId(1),

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use adjourn_core::{
-    Action, AskAgain, Command, ContractReport, Event, ExecutionMode, Frame, FrameType, InteractionView,
+    Action, AskAgain, Boot, Command, ContractReport, Event, ExecutionMode, Frame, FrameType, InteractionView,
     Observation, OutputStream, Profile, Question, RawRef, Record, RunSpec, RunView, Strict, ToolDigest,
     ToolDigests, Usage,
 };
@@ -122,7 +122,19 @@ fn changed_tool() -> Case {
 }
 
 /// Every run of this file, with its name.
-fn all() -> [(&'static str, Case); 9] {
+/// The clock is set back by an hour while a question is open.
+fn moved_deadline() -> Case {
+    let mut run = Case::with(ExecutionMode::Interactive, |spec| spec.strict = Strict::Off);
+    let booted_at = run.world.now.plus_millis(-5000);
+    run.world.boot = Some(Boot { id: 7, at: booted_at });
+    run.starts_with_handle().ends(ASKS).waits(60);
+    run.world.now = run.world.now.plus_millis(-3_600_000);
+    run.world.boot = Some(Boot { id: 7, at: booted_at.plus_millis(-3_600_000) });
+    run.does(Command::MoveDeadlines).answers(1, "the blue one").starts().ends(DONE);
+    run
+}
+
+fn all() -> [(&'static str, Case); 10] {
     [
         ("pause_run", pause_run()),
         ("approval_with_edit", approval_with_edit()),
@@ -133,6 +145,7 @@ fn all() -> [(&'static str, Case); 9] {
         ("cancel", cancel()),
         ("failed_run", failed_run()),
         ("changed_tool", changed_tool()),
+        ("moved_deadline", moved_deadline()),
     ]
 }
 
@@ -201,7 +214,7 @@ fn every_kind_of_event_is_in_one_of_the_journals() {
 }
 
 /// How many kinds there are: one more than the greatest number below.
-const KINDS: usize = 27;
+const KINDS: usize = 28;
 
 /// Numbers the kinds of events. A new one gets the next number here, and a run above that shows it.
 fn kind(event: &Event) -> usize {
@@ -233,6 +246,7 @@ fn kind(event: &Event) -> usize {
         Event::ToolsListed(_) => 24,
         Event::ToolChanged { .. } => 25,
         Event::Observed(Observation::Sandbox(_)) => 26,
+        Event::DeadlineMoved { .. } => 27,
         // Only a journal that cannot be read has one; `set_aside` tests it.
         Event::SetAside(_) => KINDS,
     }

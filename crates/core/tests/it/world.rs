@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use adjourn_core::fcmp::Header;
 use adjourn_core::{
-    Change, ClaimKey, Command, ContractRow, Entry, Event, ExecutionId, Frame, Holder, InteractionId, Item,
-    Known, OpenInteraction, Record, Refusal, Run, RunId, RunRow, StreamId, Timestamp, item,
+    Boot, Change, ClaimKey, Command, ContractRow, Entry, Event, ExecutionId, Frame, Holder, InteractionId,
+    Item, Known, OpenInteraction, Record, Refusal, Run, RunId, RunRow, StreamId, Timestamp, item,
 };
 
 /// What a store keeps: entries by stream, and the rows that can be looked up.
@@ -113,6 +113,8 @@ pub(crate) struct World {
     pub(crate) journal: Journal,
     pub(crate) runs: BTreeMap<RunId, Run>,
     pub(crate) now: Timestamp,
+    /// The boot of the machine as the clock has it.
+    pub(crate) boot: Option<Boot>,
 }
 
 impl World {
@@ -121,6 +123,7 @@ impl World {
             journal: Journal::default(),
             runs: BTreeMap::new(),
             now: Timestamp::from_millis(1_700_000_000_000),
+            boot: None,
         }
     }
 
@@ -176,7 +179,7 @@ impl World {
             .into_iter()
             .filter_map(|key| Some((key.clone(), self.journal.claims.get(&key)?.clone())))
             .collect();
-        Known { now: self.now, held }
+        Known { now: self.now, boot: self.boot, held }
     }
 }
 

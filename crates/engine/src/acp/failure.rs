@@ -1,6 +1,5 @@
 //! What goes wrong with an agent, and what that is called.
 
-use std::io;
 use std::time::Duration;
 
 use adjourn_core::{ErrorCode, RunError};
@@ -65,8 +64,6 @@ pub(super) enum Trouble {
     Stopped(StopReason),
     /// A message was put together that is longer than one may be.
     TooLong,
-    /// The log cannot be written.
-    Log(io::Error),
 }
 
 impl Live {
@@ -159,9 +156,6 @@ impl Live {
                 format!("{name} ended its turn before it was done: {}", stop_in_words(*reason)),
             ),
             (Trouble::TooLong, _) => (ErrorCode::EngineOutputLimit, self.too_long()),
-            (Trouble::Log(error), _) => {
-                (ErrorCode::Internal, format!("the output of {name} cannot be kept: {error}"))
-            }
         };
         RunError { code, message }
     }

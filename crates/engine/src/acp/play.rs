@@ -64,7 +64,7 @@ impl Live {
         config: &AcpConfig,
         seen: &mpsc::Sender<Seen>,
     ) -> Result<Finished, Trouble> {
-        self.wire.turn_over(turn).await.map_err(Trouble::Log)?;
+        self.wire.turn_over(turn).await;
         let mut clerk = Clerk {
             config,
             workspace: &turn.workspace,

@@ -11,6 +11,7 @@ use super::AcpEngine;
 use super::failure::Trouble;
 use super::live::Live;
 use super::session::Way;
+use crate::log::LostOutput;
 use crate::secrets::Masker;
 use crate::toolbox::NoTools;
 use crate::turn::{Finished, Probe, ProfileFound, Turn};
@@ -48,6 +49,7 @@ impl Workplace {
             reason: TurnReason::First,
             opening: String::new(),
             tools: Arc::new(NoTools),
+            lost_output: LostOutput::default(),
         }
     }
 }

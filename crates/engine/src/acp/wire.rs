@@ -92,12 +92,12 @@ struct Book {
 }
 
 impl Book {
-    async fn open(turn: &Turn) -> io::Result<Self> {
-        let stdout = Log::open(&turn.logs, turn.attempt, OutputStream::Stdout).await?;
-        let stderr = Log::open(&turn.logs, turn.attempt, OutputStream::Stderr).await?;
+    async fn open(turn: &Turn) -> Self {
+        let stdout = Log::open(turn, OutputStream::Stdout).await;
+        let stderr = Log::open(turn, OutputStream::Stderr).await;
         let before = stdout.bytes_before + stderr.bytes_before;
         let left = OUTPUT_BYTES_MAX.saturating_sub(before);
-        Ok(Self { attempt: turn.attempt, stdout_bytes: stdout.bytes_before, stdout, stderr, left })
+        Self { attempt: turn.attempt, stdout_bytes: stdout.bytes_before, stdout, stderr, left }
     }
 
     fn spend(&mut self, bytes: usize) -> Result<(), Broken> {
@@ -108,7 +108,7 @@ impl Book {
     /// Appends a line to the log of stdout, and says where it is.
     async fn append_line(&mut self, line: &[u8]) -> Result<RawRef, Broken> {
         self.spend(line.len() + 1)?;
-        self.stdout.append(&[line, b"\n"].concat()).await?;
+        self.stdout.append(&[line, b"\n"].concat()).await;
         let from = self.stdout_bytes;
         self.stdout_bytes += line.len() as u64 + 1;
         let (attempt, stream) = (self.attempt, OutputStream::Stdout);
@@ -132,7 +132,7 @@ impl Wire {
         };
         let wire = Arc::new(Self {
             masker: turn.masker.clone(),
-            book: Mutex::new(Book::open(turn).await?),
+            book: Mutex::new(Book::open(turn).await),
             broken: OnceLock::new(),
             failed: CancellationToken::new(),
             closed: CancellationToken::new(),
@@ -155,12 +155,11 @@ impl Wire {
     }
 
     /// From now on output belongs to this attempt.
-    pub(super) async fn turn_over(&self, turn: &Turn) -> io::Result<()> {
+    pub(super) async fn turn_over(&self, turn: &Turn) {
         let mut book = self.book.lock().await;
         if book.attempt != turn.attempt {
-            *book = Book::open(turn).await?;
+            *book = Book::open(turn).await;
         }
-        Ok(())
     }
 
     /// Closes the agent's stdin, which tells it that the conversation is over.
@@ -245,7 +244,7 @@ impl Wire {
             self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(&bytes);
             let mut book = self.book.lock().await;
             book.spend(bytes.len())?;
-            book.stderr.append(&bytes).await?;
+            book.stderr.append(&bytes).await;
             if count == 0 {
                 return Ok(());
             }

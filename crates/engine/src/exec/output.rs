@@ -34,7 +34,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(1);
 pub(crate) enum Broken {
     /// The agent printed too much.
     TooMuch,
-    /// The log cannot be written, or the pipe not be read.
+    /// The pipe cannot be read.
     Io(io::Error),
 }
 
@@ -81,7 +81,7 @@ impl<P: AsyncRead + Unpin> Tap<'_, P> {
         };
         let bytes = if count == 0 { self.masking.finish() } else { self.masking.push(&buffer[..count]) };
         self.budget.spend(bytes.len())?;
-        self.log.append(&bytes).await?;
+        self.log.append(&bytes).await;
         Ok((count > 0 || !bytes.is_empty()).then_some(bytes))
     }
 

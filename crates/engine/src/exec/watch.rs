@@ -37,17 +37,17 @@ pub(crate) struct Read {
 }
 
 impl Unread {
-    pub(crate) async fn open(turn: &Turn, output: Output) -> io::Result<Self> {
+    pub(crate) async fn open(turn: &Turn, output: Output) -> Self {
         let used_before = match &turn.handle {
             Some(handle) => Used::load(&turn.logs, handle).await,
             None => Used::default(),
         };
-        Ok(Self {
-            stdout: Log::open(&turn.logs, turn.attempt, OutputStream::Stdout).await?,
-            stderr: Log::open(&turn.logs, turn.attempt, OutputStream::Stderr).await?,
+        Self {
+            stdout: Log::open(turn, OutputStream::Stdout).await,
+            stderr: Log::open(turn, OutputStream::Stderr).await,
             masking: [turn.masker.stream(), turn.masker.stream()],
             interpreter: Interpreter::new(output, turn.attempt, used_before),
-        })
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use adjourn_core::{Observation, Profile, RunId, TurnReason};
 use adjourn_engine::secrets::Masker;
-use adjourn_engine::{Engine, ExecConfig, ExecEngine, Finished, Gateway, NoTools, Preset, Seen, Turn};
+use adjourn_engine::{
+    Engine, ExecConfig, ExecEngine, Finished, Gateway, LostOutput, NoTools, Preset, Seen, Turn,
+};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -75,6 +77,7 @@ pub(crate) fn turn(stage: &Stage, prompt: &str) -> Turn {
         reason: TurnReason::First,
         opening: String::new(),
         tools: Arc::new(NoTools),
+        lost_output: LostOutput::default(),
     }
 }
 

@@ -90,6 +90,7 @@ timeout_sec = 5
 url = "https://example.org/mcp"
 
 [server]
+disk_reserve_mb = 512
 writes_per_second = 20
 burst = 30
 
@@ -206,7 +207,10 @@ fn the_whole_file_is_read() {
                 },
             ),
         ]),
-        server: ServerConfig { writes: Some(WriteRate { per_second: 20, burst: 30 }) },
+        server: ServerConfig {
+            writes: Some(WriteRate { per_second: 20, burst: 30 }),
+            disk_reserve_mb: Some(512),
+        },
         webhooks: Some(Webhooks {
             url: "http://127.0.0.1:9000/hook".to_owned(),
             events: vec![NoticeKind::WaitingUser, NoticeKind::Terminal],

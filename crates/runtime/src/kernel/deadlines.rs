@@ -1,5 +1,8 @@
 //! Deadlines: of questions, which are durable, and of turns, which begin again with every turn.
 //!
+//! Those of questions are moments of wall time, and are compared with the wall clock as it is. Those of turns are
+//! durations, and run on the steady clock.
+//!
 //! The deadlines of questions are rows, and only the next one is remembered here. However many runs wait, they cost no
 //! memory, and a restart finds them where they were.
 
@@ -7,6 +10,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use adjourn_core::{InteractionId, Refusal, Run, RunId, RunStatus, Timestamp};
 use adjourn_store::{Answer, Denied, Error, Store};
+
+use crate::clock::Steady;
 
 /// Questions that are expired at once. The rest comes with the next tick, which follows immediately.
 const DUE_PAGE: usize = 256;
@@ -18,8 +23,8 @@ pub(super) struct Deadlines {
     /// Questions whose expiry is being decided, or was refused until their run changes.
     set_aside: HashMap<RunId, HashSet<InteractionId>>,
     /// When turns that go on have to end. Only a turn whose start is durable goes on.
-    turns: BTreeSet<(Timestamp, RunId, u32)>,
-    turn_of: HashMap<RunId, (Timestamp, u32)>,
+    turns: BTreeSet<(Steady, RunId, u32)>,
+    turn_of: HashMap<RunId, (Steady, u32)>,
 }
 
 impl Deadlines {
@@ -44,7 +49,7 @@ impl Deadlines {
     }
 
     /// When the first turn has to end.
-    pub(super) fn next_turn(&self) -> Option<Timestamp> {
+    pub(super) fn next_turn(&self) -> Option<Steady> {
         self.turns.first().map(|(at, _, _)| *at)
     }
 
@@ -68,7 +73,7 @@ impl Deadlines {
     }
 
     /// A turn begins now, and its time with it.
-    pub(super) fn turn_begins(&mut self, run: &Run, now: Timestamp) {
+    pub(super) fn turn_begins(&mut self, run: &Run, now: Steady) {
         if let Some(seconds) = run.spec().hard_timeout_sec {
             let at = now.plus_seconds(seconds);
             self.turns.insert((at, run.id(), run.turn()));
@@ -83,7 +88,7 @@ impl Deadlines {
     }
 
     /// The turns that took longer than they may.
-    pub(super) fn overdue_turns(&mut self, now: Timestamp) -> Vec<(RunId, u32)> {
+    pub(super) fn overdue_turns(&mut self, now: Steady) -> Vec<(RunId, u32)> {
         let mut overdue = Vec::new();
         while let Some(&(at, run_id, turn)) = self.turns.first()
             && at <= now

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use adjourn_core::Refusal;
 use adjourn_store::{Accepted, Error};
 
+use crate::disk::MB;
+
 /// What a request came to.
 pub type Answer = Result<Accepted, Denied>;
 
@@ -22,6 +24,17 @@ pub enum Denied {
         waiting: usize,
         /// How many may.
         queue_max: usize,
+    },
+    /// The disk has less room than is kept free for what goes on already.
+    #[error(
+        "the disk with the data directory has {} MB free, and no run is created while that is less than {} MB: make room, or lower `server.disk_reserve_mb`",
+        free_bytes / MB, reserve_bytes.div_ceil(MB)
+    )]
+    DiskReserve {
+        /// What is free.
+        free_bytes: u64,
+        /// What has to be.
+        reserve_bytes: u64,
     },
     /// The journal could not take it. It may later.
     #[error(transparent)]

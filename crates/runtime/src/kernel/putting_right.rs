@@ -1,16 +1,15 @@
 //! Putting right what a restart left behind, one run at a time.
 
 use adjourn_core::{Command, RunId, Survey};
-use adjourn_store::{Error, Request};
+use adjourn_store::Error;
 
 use super::{Effect, Kernel, Ticket};
 
 impl<T> Kernel<T> {
     /// Holds a request back until its run was put right.
-    pub(super) fn recover_first(&mut self, request: Request<T>) {
-        let run_id = request.run_id;
+    pub(super) fn recover_first(&mut self, run_id: RunId, command: Command, ticket: T) {
         let begun = self.recovery.begin_survey(run_id);
-        self.recovery.hold(request);
+        self.recovery.hold(run_id, command, ticket);
         if begun {
             self.survey_begun(run_id);
         }
@@ -29,14 +28,14 @@ impl<T> Kernel<T> {
             // Nothing of it runs.
             Ok(_) => {
                 self.scheduler.forget(run_id);
-                for request in self.recovery.surveyed(run_id) {
-                    self.ask(request);
+                for (command, ticket) in self.recovery.surveyed(run_id) {
+                    self.ask(run_id, command, ticket);
                 }
             }
             Err(Error::Damaged { .. }) => {
                 self.set_aside(run_id);
-                for request in self.recovery.surveyed(run_id) {
-                    self.ask(request);
+                for (command, ticket) in self.recovery.surveyed(run_id) {
+                    self.ask(run_id, command, ticket);
                 }
             }
             Err(_) => {
@@ -54,7 +53,7 @@ impl<T> Kernel<T> {
             return;
         }
         let held = self.recovery.surveyed(run_id);
-        for Request { command, ticket, .. } in held {
+        for (command, ticket) in held {
             self.offer(run_id, command, Ticket::Asked(ticket));
         }
         self.absorb();

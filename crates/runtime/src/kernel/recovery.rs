@@ -6,8 +6,8 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use adjourn_core::{RunId, RunRow, RunStatus, Survey};
-use adjourn_store::{Error, Request, RunFilter, Store};
+use adjourn_core::{Command, RunId, RunRow, RunStatus, Survey};
+use adjourn_store::{Error, RunFilter, Store};
 
 use super::scheduler::Scheduler;
 
@@ -28,7 +28,7 @@ pub(super) struct Recovery<T> {
     /// Old runs that are right. Only needed as long as the sweep goes on.
     right: HashSet<RunId>,
     /// Runs whose surroundings are being looked at, and what was asked of them meanwhile.
-    surveying: HashMap<RunId, Vec<Request<T>>>,
+    surveying: HashMap<RunId, Vec<(Command, T)>>,
     /// Runs that were queued at the start and did not get their slot yet.
     queued: HashSet<RunId>,
     /// Runs that could not be put right because the journal did not answer, and what was found of their surroundings.
@@ -115,12 +115,12 @@ impl<T> Recovery<T> {
     }
 
     /// Keeps a request until its run is right.
-    pub(super) fn hold(&mut self, request: Request<T>) {
-        self.surveying.entry(request.run_id).or_default().push(request);
+    pub(super) fn hold(&mut self, id: RunId, command: Command, ticket: T) {
+        self.surveying.entry(id).or_default().push((command, ticket));
     }
 
     /// The surroundings were looked at: here is what was asked meanwhile.
-    pub(super) fn surveyed(&mut self, id: RunId) -> Vec<Request<T>> {
+    pub(super) fn surveyed(&mut self, id: RunId) -> Vec<(Command, T)> {
         self.is_right(id);
         self.surveying.remove(&id).unwrap_or_default()
     }

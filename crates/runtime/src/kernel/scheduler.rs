@@ -173,12 +173,17 @@ impl Scheduler {
     /// Whether one more run on `engine` may be created.
     pub(super) fn admit(&self, engine: &str) -> Result<(), Denied> {
         let (waiting, queue_max) = (self.waiting(), self.slots.queue_max);
-        // Whoever finds a free slot does not wait, however short the queue may be.
-        if waiting < queue_max || (waiting == 0 && self.has_room(engine)) {
+        // A run that finds a free slot does not wait, however many wait for slots of other engines.
+        if waiting < queue_max || (self.has_room(engine) && !self.has_candidate()) {
             Ok(())
         } else {
             Err(Denied::QueueFull { waiting, queue_max })
         }
+    }
+
+    /// Whether a run that waits could have a slot now.
+    fn has_candidate(&self) -> bool {
+        !self.ready.is_empty() || self.levels.values().any(|level| self.first_of(level).is_some())
     }
 
     /// Takes note of a run as it is decided to be.

@@ -74,6 +74,7 @@ impl Service {
             let spec = self.roundtable(earlier)?.spec().clone();
             return Ok((Open { spec, known_roles, key: Some(key.clone()) }, None));
         }
+        self.check_room()?;
         let (spec, notice) = self.desk().plan_roundtable(request)?;
         Ok((Open { spec, known_roles, key }, notice))
     }

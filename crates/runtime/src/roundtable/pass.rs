@@ -159,7 +159,9 @@ impl Pass<'_> {
         let created = self.service.create_activation(table, run_id).await;
         match created {
             Ok(()) => Ok(()),
-            Err(ServiceError::Denied(Denied::QueueFull { .. } | Denied::Failed(_))) => Err(Stop::Blocked),
+            Err(ServiceError::Denied(
+                Denied::QueueFull { .. } | Denied::DiskReserve { .. } | Denied::Failed(_),
+            )) => Err(Stop::Blocked),
             Err(ServiceError::Store(error)) => Err(error.into()),
             Err(error) => self.ask(Command::ReportLost { run_id, reason: error.to_string() }).await,
         }

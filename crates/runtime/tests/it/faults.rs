@@ -1,17 +1,23 @@
 //! A journal that cannot commit for a while: nothing is lost, and what the kernel wanted is tried again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use adjourn_core::{
     By, Command, Create, Evidence, ExecutionId, ExecutionMode, InteractionId, Observation, Reply, RunId,
     RunSpec, RunStatus, Strict, Survey, Timestamp, TurnEnd,
 };
-use adjourn_runtime::{Answer, Denied, Effect, Kernel, Slots};
+use adjourn_runtime::{Answer, Denied, Effect, Kernel, Now, Slots, Steady};
 use adjourn_store::decider::load;
-use adjourn_store::{Error, Request, SqliteStore, Store};
+use adjourn_store::{Error, SqliteStore, Store};
 use serde_json::json;
 
 const RUN: RunId = RunId::from_bits(1);
+
+/// A moment at which nobody has set the wall clock.
+fn at(wall: Timestamp) -> Now {
+    Now { wall, steady: Steady::from_millis(wall.millis()), boot_id: 0 }
+}
 
 /// The kernel, its journal, and the test as its driver.
 struct Bench {
@@ -28,7 +34,7 @@ impl Bench {
         let store = Arc::new(SqliteStore::open(folder.path()).unwrap());
         let now = Timestamp::from_millis(1_000);
         let slots = Slots { total: slots, ..Slots::default() };
-        let kernel = Kernel::new(store.clone(), slots, now).unwrap();
+        let kernel = Kernel::new(store.clone(), slots, at(now)).unwrap();
         let mut bench = Self { _folder: folder, store, kernel, now };
         let mut spec = RunSpec::new("scripted", ExecutionMode::Interactive);
         (spec.strict, spec.session_timeout_sec) = (Strict::Off, 60);
@@ -56,18 +62,20 @@ impl Bench {
 
     /// Another kernel over the same journal.
     fn restarts(&mut self) {
-        self.kernel = Kernel::new(self.store.clone(), Slots::default(), self.now).unwrap();
+        self.kernel = Kernel::new(self.store.clone(), Slots::default(), at(self.now)).unwrap();
         self.passes(0);
     }
 
     fn asks(&mut self, command: Command) {
-        self.kernel.ask(Request { run_id: RUN, command, at: self.now, ticket: () });
+        self.kernel.look(at(self.now));
+        self.kernel.ask(RUN, command, ());
     }
 
     fn passes(&mut self, seconds: u32) {
         self.now = self.now.plus_seconds(seconds);
-        if self.kernel.next_tick().is_some_and(|at| at <= self.now) {
-            self.kernel.tick(self.now);
+        let now = at(self.now);
+        if self.kernel.next_tick(&now) == Some(Duration::ZERO) {
+            self.kernel.tick(now);
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod acp_agents;
 mod agents;
+mod clock;
 mod example_skills;
 mod examples;
 mod faults;

@@ -21,7 +21,7 @@ use adjourn_core::{RunId, Timestamp};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_runtime::config::Config;
 use adjourn_runtime::request::RunRequest;
-use adjourn_runtime::{Clock, Service, ServiceError};
+use adjourn_runtime::{Clock, Service, ServiceError, Steady};
 use adjourn_store::{Store, Threads};
 use adjourn_testkit::acp::TakesUp;
 use serde_json::{Value, json};
@@ -35,12 +35,27 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often files are looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
-/// A clock that stands still until a test advances it.
-pub(crate) struct HandClock(AtomicI64);
+/// Clocks that stand still until a test advances or sets them.
+pub(crate) struct HandClock {
+    steady_ms: AtomicI64,
+    /// How far the wall clock was set ahead of where it began.
+    ahead_ms: AtomicI64,
+}
+
+/// The wall time of the boot.
+const BOOTED_AT_MS: i64 = 1_700_000_000_000;
 
 impl Clock for HandClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+        Timestamp::from_millis(BOOTED_AT_MS + self.steady().millis() + self.ahead_ms.load(Ordering::SeqCst))
+    }
+
+    fn steady(&self) -> Steady {
+        Steady::from_millis(self.steady_ms.load(Ordering::SeqCst))
+    }
+
+    fn boot_id(&self) -> u64 {
+        1
     }
 }
 
@@ -118,7 +133,7 @@ impl Stage {
     /// A stage that another process has built.
     pub(crate) fn at(folder: &Path) -> Self {
         // Some moment; what the tests do with it is adding.
-        let clock = Arc::new(HandClock(AtomicI64::new(1_700_000_000_000)));
+        let clock = Arc::new(HandClock { steady_ms: AtomicI64::new(0), ahead_ms: AtomicI64::new(0) });
         Self {
             folder: folder.to_owned(),
             temporary: None,
@@ -224,9 +239,14 @@ impl Stage {
         self.nudge();
     }
 
+    /// Sets the wall clock so far ahead, or back, while nobody is at work or looks at it.
+    pub(crate) fn set_clock(&self, ahead_seconds: i64) {
+        self.clock.ahead_ms.fetch_add(ahead_seconds * 1000, Ordering::SeqCst);
+    }
+
     /// Lets time pass while nobody is at work.
     pub(crate) fn advance_closed(&self, seconds: i64) {
-        self.clock.0.fetch_add(seconds * 1000, Ordering::SeqCst);
+        self.clock.steady_ms.fetch_add(seconds * 1000, Ordering::SeqCst);
     }
 
     /// Asks the service something that changes nothing. When it answers it has decided all that came before.

@@ -73,6 +73,8 @@ pub(crate) async fn events(
     if row.status.is_terminal() && after >= row.seq {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
+    // A reader that names a frame still to come would not be sent the last one, and wait for it for good.
+    let after = after.min(row.seq);
     let stream = server.streams.roundtable(reader, row.seq);
     Ok(Follower::new(&server, stream, after, commits).response())
 }

@@ -158,6 +158,7 @@ impl Trace {
             | Event::InteractionAnswered { .. }
             | Event::InteractionExpired { .. }
             | Event::InteractionWithdrawn { .. }
+            | Event::DeadlineMoved { .. }
             | Event::ContractSettled { .. }
             | Event::SetAside(_)
             | Event::ToolsListed(_)

@@ -95,8 +95,8 @@ impl Deliverer {
             if self.taken.contains(&notice.id) {
                 continue;
             }
-            if due_at > now {
-                let millis = u64::try_from(due_at.millis() - now.millis()).unwrap_or(0);
+            if !schedule::is_due(due_at, attempts, now) {
+                let millis = u64::try_from(due_at.millis_since(now)).unwrap_or(0);
                 return Ok(Some(Duration::from_millis(millis).min(LOOK_AT_LEAST_EVERY)));
             }
             if self.taken.len() >= UNDER_WAY_MAX {

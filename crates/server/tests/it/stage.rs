@@ -13,7 +13,7 @@ use std::time::Duration;
 use adjourn_core::Timestamp;
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_runtime::config::Config;
-use adjourn_runtime::{Clock, Service};
+use adjourn_runtime::{Clock, Service, Steady};
 use adjourn_server::tokens::Tokens;
 use adjourn_server::{Listeners, OtherUsers, serve};
 use adjourn_store::Threads;
@@ -52,6 +52,14 @@ struct HandClock(AtomicI64);
 impl Clock for HandClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+
+    fn steady(&self) -> Steady {
+        Steady::from_millis(self.0.load(Ordering::SeqCst) - 1_700_000_000_000)
+    }
+
+    fn boot_id(&self) -> u64 {
+        1
     }
 }
 

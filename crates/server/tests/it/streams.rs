@@ -77,6 +77,19 @@ async fn xx_06_a_client_that_was_cut_off_gets_exactly_what_it_missed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_is_asked_for_from_beyond_its_end_goes_on_from_there_and_closes() {
+    let stage = Stage::new().await;
+    let run = stage.start(json!({})).await;
+    run.at_turn(1).await;
+    let so_far = run.show().await["seq"].as_u64().unwrap();
+    let mut events = run.events(Some(so_far + 1000)).await;
+    run.finishes(1).await;
+    let rest = events.rest().await;
+    assert_eq!(ids(&rest).first(), Some(&(so_far + 1)));
+    assert_eq!(in_short(&rest).last().unwrap(), "running → succeeded: turn.succeeded");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn history_comes_in_pages_that_hold_every_frame_once() {
     let stage = Stage::new().await;
     let run = stage.start(json!({})).await;

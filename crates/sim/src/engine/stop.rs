@@ -14,7 +14,7 @@ impl Simulation {
             StopCause::Ending => "stops of runs that have to end",
             StopCause::TimedOut => "stops of turns that took too long",
         });
-        self.watch.stop_is_due(run_id, turn, cause, &self.engines, &self.mirror)?;
+        self.watch.stop_is_due(run_id, turn, cause, &self.engines, (&self.mirror, self.time_ms))?;
         let delay = self.draw_delay(2000);
         self.inside(delay, Inside::StopTurn(run_id, turn, cause));
         Ok(())

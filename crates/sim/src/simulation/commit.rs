@@ -64,6 +64,9 @@ impl Simulation {
             return Fate::FailsToSync;
         }
         let often = self.plan.faults.commit;
+        if self.is_disk_full() {
+            return Fate::FailsAtOnce;
+        }
         if self.is_calm || often == 0 || !self.random.once_in(often) {
             return Fate::Synced;
         }
@@ -131,7 +134,10 @@ impl Simulation {
         self.log(|| format!("  committed: {}", told(&outcome)));
         self.boundary("crash between sync and settle")?;
         self.notice()?;
+        let now = self.now();
         if let Some(kernel) = &mut self.kernel {
+            self.watch.saw_time(now.wall);
+            kernel.look(now);
             kernel.settle(outcome);
         }
         self.boundary("crash before anybody is told")
@@ -140,7 +146,7 @@ impl Simulation {
     /// Reads what is new in the journal.
     pub(super) fn notice(&mut self) -> Result<(), crate::report::Violation> {
         let news = self.mirror.catch_up(self.disk.visible().as_ref())?;
-        self.watch.committed(&news, &self.mirror, &mut self.counts)?;
+        self.watch.committed(&news, &self.mirror, self.time_ms, &mut self.counts)?;
         for one in &news {
             self.log(|| format!("  journal: {} {:?}", one.run_id, one.events));
             self.notice_questions(one);

@@ -49,11 +49,13 @@ impl Simulation {
         if self.plan.bug == Some(Bug::OneSlotTooMany) {
             slots.total += 1;
         }
+        self.starts += 1;
         let now = self.now();
         match Kernel::with_warm_max(Arc::new(store), slots, now, self.plan.warm_max) {
             Ok(kernel) => {
                 self.kernel = Some(kernel);
-                self.watch.restarted(now);
+                self.watch.restarted(now.wall);
+                self.tell_room();
             }
             Err(_) => self.later(500, Todo::Restart),
         }

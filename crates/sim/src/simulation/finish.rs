@@ -15,7 +15,7 @@ pub(super) const STEPS_MAX: u64 = 20_000;
 const TIDY_EVERY_MS: i64 = 5000;
 
 /// How long a person waits before they say what became of a call: longer than any is on its way.
-const SETTLE_AFTER_SEC: u32 = 200;
+const SETTLE_AFTER_MS: i64 = 200_000;
 
 /// How long runs may take once nothing goes wrong any more: the longest turn of any plan, some ten times over.
 const CALM_MAX_MS: i64 = 3 * 3_600_000;
@@ -24,6 +24,7 @@ impl Simulation {
     pub(super) fn calm(&mut self) {
         self.is_calm = true;
         self.failing_reads.store(0, std::sync::atomic::Ordering::Relaxed);
+        self.disk_changes(super::disk_state::DiskState::Roomy);
         self.later(0, Todo::Tidy);
     }
 
@@ -53,7 +54,7 @@ impl Simulation {
         if self.engines.has_vanished() {
             return Err(Stop::Crash(Unsynced::Lost));
         }
-        let now = self.watch.kernel_time();
+        let (time_ms, in_doubt_since) = (self.time_ms, &mut self.in_doubt_since);
         let mut reactions = Vec::new();
         for run in self.mirror.runs.values() {
             for open in run.open_interactions() {
@@ -61,8 +62,13 @@ impl Simulation {
             }
             let in_doubt = run.contracts().filter(|contract| contract.outcome == Outcome::Unknown);
             // Whoever looks while a call may still be on its way cannot say what becomes of it.
-            let looked_at = |contract: &&Contract| contract.updated_at.plus_seconds(SETTLE_AFTER_SEC) <= now;
-            for contract in in_doubt.filter(|_| run.status().is_terminal()).filter(looked_at) {
+            let mut looked_at = |contract: &&Contract| {
+                let since = in_doubt_since.entry(contract.spec.execution_id).or_insert(time_ms);
+                *since + SETTLE_AFTER_MS <= time_ms
+            };
+            for contract in
+                in_doubt.filter(|_| run.status().is_terminal()).filter(|contract| looked_at(contract))
+            {
                 let deed = Deed::Settle(contract.spec.execution_id);
                 reactions.push(Reaction { run_id: run.id(), deed });
             }

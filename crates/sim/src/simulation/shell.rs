@@ -1,9 +1,11 @@
 //! Driving the kernel: what its thread does in production.
 
-use adjourn_core::Survey;
-use adjourn_runtime::{Answer, Effect};
+use std::time::Duration;
 
-use super::{EPOCH_MILLIS, From, Inside, Simulation, Ticket, Todo, finish};
+use adjourn_core::Survey;
+use adjourn_runtime::{Answer, Effect, Now, Steady};
+
+use super::{From, Inside, Simulation, Ticket, Todo, finish};
 use crate::bug::Bug;
 use crate::report::{Step, Violation, ensure};
 
@@ -19,11 +21,12 @@ impl Simulation {
             self.tell()?;
             let now = self.now();
             let Some(kernel) = &mut self.kernel else { return Ok(()) };
-            match kernel.next_tick() {
-                Some(at) if at <= now && self.plan.bug != Some(Bug::LosesTimers) => {
+            self.watch.saw_time(now.wall);
+            kernel.look(now);
+            match kernel.next_tick(&now) {
+                Some(Duration::ZERO) if self.plan.bug != Some(Bug::LosesTimers) => {
                     let is_early = self.plan.bug == Some(Bug::FiresEarly);
-                    kernel.tick(if is_early { now.plus_seconds(20) } else { now });
-                    self.watch.saw_time(now);
+                    kernel.tick(if is_early { early(now) } else { now });
                 }
                 Some(_) | None => return self.rest(),
             }
@@ -123,8 +126,10 @@ impl Simulation {
     fn rest(&mut self) -> Step {
         self.check_rest()?;
         let Some(kernel) = &self.kernel else { return Ok(()) };
-        if let Some(at) = kernel.next_tick().filter(|_| self.plan.bug != Some(Bug::LosesTimers)) {
-            let at_ms = (at.millis() - EPOCH_MILLIS - self.clock_ahead_ms).max(self.time_ms + 1);
+        let wait = kernel.next_tick(&self.now());
+        if let Some(wait) = wait.filter(|_| self.plan.bug != Some(Bug::LosesTimers)) {
+            let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX / 2);
+            let at_ms = self.time_ms + wait_ms.max(1);
             if self.wakes_at_ms.is_none_or(|other| at_ms < other) {
                 self.wakes_at_ms = Some(at_ms);
                 self.later(at_ms - self.time_ms, Todo::Wake);
@@ -144,4 +149,10 @@ impl Simulation {
             format!("{} steps were not enough", finish::STEPS_MAX)
         })
     }
+}
+
+/// A moment twenty seconds later.
+fn early(now: Now) -> Now {
+    let steady = Steady::from_millis(now.steady.millis() + 20_000);
+    Now { wall: now.wall.plus_seconds(20), steady, ..now }
 }

@@ -3,6 +3,7 @@
 use adjourn_core::{Command, ExecutionId, Process, RunId, Survey};
 use adjourn_runtime::StopCause;
 
+use super::disk_state::DiskState;
 use crate::client::Reaction;
 
 /// Something that happens at a moment of virtual time.
@@ -16,6 +17,8 @@ pub(crate) enum Todo {
     Calm,
     /// Whoever waits is answered, and whatever hangs is canceled.
     Tidy,
+    /// The disk fills up, or somebody makes room on it.
+    DiskChanges(DiskState),
     /// The kernel wanted to be woken.
     Wake,
     /// The process comes up again.
@@ -39,6 +42,8 @@ pub(crate) enum Inside {
     ProcessDies(RunId, Process),
     /// A call has its effect, if it has one.
     CallLands(RunId, u32, ExecutionId),
+    /// It was looked how much room the disk has.
+    DiskLooked,
     /// The surroundings of a run were looked at.
     Surveyed(RunId, Survey),
     /// A request that failed is sent again.

@@ -2,106 +2,130 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use adjourn_core::{
     Command, Create, ErrorCode, Evidence, ExecutionMode, Observation, Process, Profile, RunId, RunSpec,
     RunStatus, Strict, Survey, Timestamp, TurnEnd,
 };
-use adjourn_runtime::{Answer, Denied, Effect, Kernel, Slots, StopCause};
+use adjourn_runtime::{Answer, Denied, Effect, Kernel, Now, Slots, Steady, StopCause};
 use adjourn_sim::{FlakyStore, MemoryStore};
-use adjourn_store::{Error, Request, Store};
+use adjourn_store::{Error, Store};
 
 /// A kernel, its store, and the time, in seconds.
-struct Desk {
-    memory: Arc<MemoryStore>,
+pub(crate) struct Desk {
+    pub(crate) memory: Arc<MemoryStore>,
     store: Arc<FlakyStore>,
-    kernel: Kernel<&'static str>,
+    pub(crate) kernel: Kernel<&'static str>,
     slots: Slots,
-    seconds: i64,
+    /// Time that passed, whatever the wall clock says.
+    pub(crate) seconds: i64,
+    /// How far the wall clock was set ahead.
+    pub(crate) ahead: i64,
+    pub(crate) boot_id: u64,
+}
+
+/// A moment that many seconds after the boot, with a wall clock that was set ahead.
+pub(crate) fn at(seconds: i64, ahead: i64) -> Now {
+    let wall = Timestamp::from_millis((seconds + ahead) * 1000);
+    Now { wall, steady: Steady::from_millis(seconds * 1000), boot_id: 0 }
 }
 
 /// A run that waits for nobody and asks for nothing.
-fn plain() -> RunSpec {
+pub(crate) fn plain() -> RunSpec {
     RunSpec::new("exec", ExecutionMode::Interactive)
 }
 
-fn run_id(n: u128) -> RunId {
+pub(crate) fn run_id(n: u128) -> RunId {
     RunId::from_bits(n)
 }
 
-fn one_slot() -> Slots {
+pub(crate) fn one_slot() -> Slots {
     Slots { total: 1, ..Slots::default() }
 }
 
-fn asks() -> TurnEnd {
+pub(crate) fn asks() -> TurnEnd {
     TurnEnd::Completed(Box::new(Evidence::read(r#"{"ask_user": {"prompt": "Why?"}}"#, None)))
 }
 
-fn done() -> TurnEnd {
+pub(crate) fn done() -> TurnEnd {
     TurnEnd::Completed(Box::new(Evidence::read(r#"{"__SKILL_DONE__": true, "n": 1}"#, None)))
 }
 
-fn full() -> Error {
+pub(crate) fn full() -> Error {
     Error::Failed { doing: "commit", problem: "the disk is full".to_owned() }
 }
 
 impl Desk {
-    fn new(slots: Slots) -> Self {
-        Self::over(Arc::new(MemoryStore::new()), slots)
+    pub(crate) fn new(slots: Slots) -> Self {
+        Self::over(Arc::new(MemoryStore::new()), slots, at(0, 0))
     }
 
-    fn over(memory: Arc<MemoryStore>, slots: Slots) -> Self {
+    pub(crate) fn over(memory: Arc<MemoryStore>, slots: Slots, now: Now) -> Self {
         let store = Arc::new(FlakyStore::new(memory.clone()));
         // Nothing is kept in memory that is durable: what can be loaded is.
-        let kernel = Kernel::with_warm_max(store.clone(), slots.clone(), Timestamp::default(), 0).unwrap();
-        Self { memory, store, kernel, slots, seconds: 0 }
+        let kernel = Kernel::with_warm_max(store.clone(), slots.clone(), now, 0).unwrap();
+        Self { memory, store, kernel, slots, seconds: 0, ahead: 0, boot_id: 0 }
     }
 
     /// Everything stops, and starts again.
-    fn restart(self) -> Self {
-        let mut desk = Self::over(self.memory, self.slots);
+    pub(crate) fn restart(self) -> Self {
+        let mut desk =
+            Self::over(self.memory, self.slots, Now { boot_id: self.boot_id, ..at(0, self.ahead) });
+        (desk.ahead, desk.boot_id) = (self.ahead, self.boot_id);
         desk.passes(self.seconds);
         desk
     }
 
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.seconds * 1000)
+    pub(crate) fn now(&self) -> Now {
+        Now { boot_id: self.boot_id, ..at(self.seconds, self.ahead) }
     }
 
-    fn asks(&mut self, run_id: RunId, command: Command) {
-        let at = self.now();
-        self.kernel.ask(Request { run_id, command, at, ticket: "asked" });
+    /// Says of each run that was left behind that everything is where it was.
+    pub(crate) fn recovers(&mut self) {
+        for effect in self.kernel.take_effects() {
+            if let Effect::Survey(run) = effect {
+                self.kernel.surveyed(run.id(), Survey::INTACT);
+            }
+        }
+        self.commits();
     }
 
-    fn creates(&mut self, n: u128, spec: RunSpec) {
+    pub(crate) fn asks(&mut self, run_id: RunId, command: Command) {
+        self.kernel.look(self.now());
+        self.kernel.ask(run_id, command, "asked");
+    }
+
+    pub(crate) fn creates(&mut self, n: u128, spec: RunSpec) {
         self.asks(run_id(n), Command::Create(Create { spec, key: None }));
     }
 
-    fn ends(&mut self, n: u128, end: TurnEnd) {
+    pub(crate) fn ends(&mut self, n: u128, end: TurnEnd) {
         let turn = self.run(n).unwrap().turn();
         let observations = vec![Observation::Handle("handle".to_owned())];
         self.asks(run_id(n), Command::EndTurn { turn, observations, end });
     }
 
     /// Commits until nothing is left to commit.
-    fn commits(&mut self) {
+    pub(crate) fn commits(&mut self) {
         while let Some(items) = self.kernel.submit() {
             let outcome = self.memory.commit(&items);
             self.kernel.settle(outcome);
         }
     }
 
-    fn fails_to_commit(&mut self) {
+    pub(crate) fn fails_to_commit(&mut self) {
         assert!(self.kernel.submit().is_some(), "there is something to commit");
         self.kernel.settle(Err(full()));
     }
 
     /// Time passes, and the kernel is told as long as it wants to be.
-    fn passes(&mut self, seconds: i64) {
+    pub(crate) fn passes(&mut self, seconds: i64) {
         self.seconds += seconds;
         let now = self.now();
         for _ in 0..100 {
-            if self.kernel.next_tick().is_none_or(|at| at > now) {
+            self.kernel.look(now);
+            if self.kernel.next_tick(&now) != Some(Duration::ZERO) {
                 return;
             }
             self.kernel.tick(now);
@@ -110,7 +134,7 @@ impl Desk {
         panic!("the kernel does not come to rest");
     }
 
-    fn effects(&mut self) -> Vec<String> {
+    pub(crate) fn effects(&mut self) -> Vec<String> {
         let told = |effect: Effect| match effect {
             Effect::StartTurn(run) => format!("start {}", run.id().bits()),
             Effect::StopTurn { run_id, cause: StopCause::Ending, .. } => format!("end {}", run_id.bits()),
@@ -122,15 +146,15 @@ impl Desk {
         self.kernel.take_effects().into_iter().map(told).collect()
     }
 
-    fn run(&self, n: u128) -> Option<adjourn_core::Run> {
+    pub(crate) fn run(&self, n: u128) -> Option<adjourn_core::Run> {
         adjourn_store::decider::load(self.memory.as_ref(), run_id(n)).unwrap()
     }
 
-    fn status(&self, n: u128) -> RunStatus {
+    pub(crate) fn status(&self, n: u128) -> RunStatus {
         self.run(n).unwrap().status()
     }
 
-    fn answers(&mut self) -> Vec<Answer> {
+    pub(crate) fn answers(&mut self) -> Vec<Answer> {
         self.kernel.take_answers().into_iter().map(|(_, answer)| answer).collect()
     }
 }
@@ -270,7 +294,7 @@ fn a_run_that_cannot_be_read_after_a_restart_is_looked_at_later() {
     let mut desk = Desk::new(one_slot());
     desk.creates(1, plain());
     desk.commits();
-    let mut desk = Desk::over(desk.memory, desk.slots);
+    let mut desk = Desk::over(desk.memory, desk.slots, at(0, 0));
     // The page of running runs can be read, and the run cannot.
     desk.store.fail_reads_after(1, 1);
     desk.passes(0);
@@ -332,15 +356,15 @@ fn a_survey_counts_once() {
 }
 
 #[test]
-fn time_does_not_go_back_in_the_journal() {
+fn facts_are_dated_by_the_wall_clock_as_it_is() {
     let mut desk = Desk::new(one_slot());
     desk.seconds = 100;
     desk.creates(1, plain());
     desk.commits();
-    desk.seconds = 40;
+    desk.ahead = -60;
     desk.creates(2, plain());
     desk.commits();
-    assert_eq!(desk.run(2).unwrap().created_at(), Timestamp::from_millis(100_000));
+    assert_eq!(desk.run(2).unwrap().created_at(), Timestamp::from_millis(40_000));
 }
 
 #[test]
@@ -399,7 +423,7 @@ fn a_kernel_whose_journal_does_not_answer_waits_a_second_and_not_less() {
     desk.seconds += 5;
     desk.store.fail_reads_after(0, 1);
     desk.kernel.tick(desk.now());
-    assert_eq!(desk.kernel.next_tick(), Some(Timestamp::from_millis(6000)));
+    assert_eq!(desk.kernel.next_tick(&at(0, 0)), Some(Duration::from_secs(6)));
     desk.passes(1);
     let run = desk.run(1).unwrap();
     assert!(run.interactions()[0].resolution.is_some(), "the question expired");
@@ -443,4 +467,23 @@ fn a_run_that_cannot_be_read_ends_and_nobody_waits_for_it() {
     desk.ends(4, done());
     desk.commits();
     assert_eq!((desk.status(4), desk.kernel.memory()), (RunStatus::Succeeded, 0));
+}
+
+#[test]
+fn a_queue_that_one_engine_fills_refuses_no_run_of_another_with_a_free_slot() {
+    let engine = BTreeMap::from([("exec".to_owned(), 1)]);
+    let mut desk = Desk::new(Slots { total: 2, engine, queue_max: 1 });
+    for n in 1..=2 {
+        desk.creates(n, plain());
+        desk.commits();
+    }
+    desk.answers();
+    desk.creates(3, plain());
+    assert!(matches!(desk.answers().as_slice(), [Err(Denied::QueueFull { waiting: 1, queue_max: 1 })]));
+    desk.creates(4, RunSpec::new("acp", ExecutionMode::Interactive));
+    desk.commits();
+    assert!(matches!(desk.answers().as_slice(), [Ok(_)]));
+    assert_eq!((desk.status(2), desk.status(4)), (RunStatus::Queued, RunStatus::Running));
+    desk.creates(5, RunSpec::new("acp", ExecutionMode::Interactive));
+    assert!(matches!(desk.answers().as_slice(), [Err(Denied::QueueFull { .. })]), "no slot is left");
 }

@@ -3,8 +3,10 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod clock_steps;
 mod conformance;
 mod crashes;
+mod disk_room;
 mod kernel;
 mod planted;
 mod seeds;

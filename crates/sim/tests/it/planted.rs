@@ -78,7 +78,7 @@ fn a_timer_that_gets_lost_is_found() {
 
 #[test]
 fn a_timer_that_fires_early_is_found() {
-    check(Bug::FiresEarly, &["nothing happens before its time"]);
+    check(Bug::FiresEarly, &["nothing happens before its time", "a turn has the time that it may take"]);
 }
 
 #[test]
@@ -115,8 +115,35 @@ fn a_prune_that_forgets_a_successor_is_found() {
 }
 
 #[test]
+fn durations_by_the_wall_clock_are_found() {
+    check(
+        Bug::MeasuresByTheWallClock,
+        &[
+            "what is due happens",
+            "a question waits as long as it was meant to",
+            "a turn has the time that it may take",
+        ],
+    );
+}
+
+#[test]
 fn a_prune_that_forgets_the_key_of_a_run_is_found() {
     check_chain(Bug::ForgetsCreateKeys, &["one key creates one run"]);
+}
+
+#[test]
+fn a_clock_that_is_set_while_nothing_runs_is_found() {
+    check(Bug::TakesStartsForBoots, &["what is due happens", "a question waits as long as it was meant to"]);
+}
+
+#[test]
+fn work_that_begins_on_a_full_disk_is_found() {
+    check(Bug::FillsTheDisk, &["nothing begins while the disk is below its reserve"]);
+}
+
+#[test]
+fn a_kernel_that_does_not_hear_of_room_is_found() {
+    check(Bug::ForgetsThatThereIsRoom, &["what is due happens", "every run ends or waits for a person"]);
 }
 
 #[test]

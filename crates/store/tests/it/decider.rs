@@ -41,7 +41,13 @@ impl Desk {
     fn offer(&mut self, n: u64, command: Command) -> u32 {
         self.tickets += 1;
         let ticket = self.tickets;
-        self.decider.offer(Request { run_id: run_id(n), command, at: at(n + u64::from(ticket)), ticket });
+        self.decider.offer(Request {
+            run_id: run_id(n),
+            command,
+            at: at(n + u64::from(ticket)),
+            boot: None,
+            ticket,
+        });
         ticket
     }
 
@@ -145,7 +151,7 @@ fn everything_that_waits_is_one_commit_and_one_moment_is_one_item() {
 
     let time = at(5000);
     for command in [Command::StartTurn, asks(1)] {
-        desk.decider.offer(Request { run_id: run_id(1), command, at: time, ticket: 0 });
+        desk.decider.offer(Request { run_id: run_id(1), command, at: time, boot: None, ticket: 0 });
     }
     assert_eq!(desk.commit(), 1, "what follows at the same moment is the same item");
     assert_eq!(desk.status(1), Some(RunStatus::WaitingUser));
@@ -367,7 +373,7 @@ fn create_contested(losses: u32) -> Answer {
     let below = Arc::new(SqliteStore::open(dir.path()).unwrap());
     let store = Arc::new(Contested { below, losses: Mutex::new(losses) });
     let mut decider = Decider::new(store.clone(), 10);
-    decider.offer(Request { run_id: run_id(1), command: create(), at: at(1), ticket: () });
+    decider.offer(Request { run_id: run_id(1), command: create(), at: at(1), boot: None, ticket: () });
     loop {
         if let Some(items) = decider.submit() {
             decider.settle(store.commit(&items));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::Run;
 use super::super::event::{ContractDetail, EndCause, Event};
 use super::super::spec::Strict;
-use super::{Draft, Refusal, end};
+use super::{Draft, Refusal, clock, end};
 use crate::interaction::Subject;
 use crate::{Actor, ContractTrigger, ExecutionId, InteractionId, RunStatus, RunTrigger, Timestamp};
 
@@ -27,11 +27,16 @@ pub(super) fn deadline(run: &Run, subject: Subject, now: Timestamp) -> Option<Ti
 
 /// The deadline of a question has come.
 pub(super) fn expire(draft: &mut Draft, id: InteractionId) -> Result<(), Refusal> {
+    super::reply::open_one(&draft.run, id)?;
+    if draft.run.ending.is_some() {
+        return Err(Refusal::NotDue(id));
+    }
+    // A clock that was set forward makes a deadline look as if it had come.
+    clock::move_deadlines(draft);
     let interaction = super::reply::open_one(&draft.run, id)?;
     let subject = interaction.subject;
-    let is_due = interaction.deadline_at.is_some_and(|deadline| deadline <= draft.known.now);
-    if !is_due || draft.run.ending.is_some() {
-        return Err(Refusal::NotDue(id));
+    if interaction.deadline_at.is_none_or(|deadline| deadline > draft.known.now) {
+        return if draft.events.is_empty() { Err(Refusal::NotDue(id)) } else { Ok(()) };
     }
     match subject {
         Subject::Turn => match draft.run.spec.strict {

@@ -5,7 +5,7 @@ use super::super::Run;
 use super::super::command::Survey;
 use super::super::event::{ContractDetail, Event};
 use super::super::spec::ResumesBy;
-use super::{Draft, Refusal, end};
+use super::{Draft, Refusal, clock, end};
 use crate::interaction::Subject;
 use crate::{Actor, ContractStatus, ContractTrigger, ErrorCode, RunError, RunStatus, RunTrigger, recovery};
 
@@ -24,6 +24,7 @@ pub(super) fn recover(draft: &mut Draft, survey: Survey) -> Result<(), Refusal> 
     if draft.run.stays() {
         draft.emit(Event::ProcessLost);
     }
+    clock::move_deadlines(draft);
     let calls = settle_calls(draft)?;
     let trigger = match (draft.run.status, calls) {
         (RunStatus::WaitingUser, _) => RunTrigger::RestartPreserveWaiting,

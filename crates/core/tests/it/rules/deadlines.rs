@@ -1,8 +1,8 @@
 //! Deadlines: what has one, and what its passing means.
 
 use adjourn_core::{
-    Command, ContractStatus, ErrorCode, ExecutionMode, InteractionId, InteractionStatus, Profile, Question,
-    Refusal, RunStatus, Strict,
+    Boot, Command, ContractStatus, ErrorCode, Event, ExecutionMode, InteractionId, InteractionStatus,
+    Profile, Question, Refusal, RunStatus, Strict, Timestamp,
 };
 
 use crate::case::{ASKS, Case, DONE};
@@ -161,5 +161,22 @@ fn an_overdue_question_expires_after_the_restart_that_preserved_it() {
 fn a_question_of_a_run_that_has_to_end_does_not_expire() {
     let mut run = running(StickyProcess, Off);
     run.ends(ASKS).cancels().waits(100);
+    assert_eq!(run.tries(Command::Expire(InteractionId(1))), not_due(1));
+}
+
+#[test]
+fn a_clock_that_was_set_moves_a_deadline_once_and_expires_nothing() {
+    let mut run = running(Resumable, Off);
+    let boot = |hours: i64| Some(Boot { id: 7, at: Timestamp::from_millis(hours * 3_600_000) });
+    run.world.boot = boot(0);
+    run.ends(ASKS);
+    let deadline = run.run().wait_deadline_at().unwrap();
+    // Three hours ahead the deadline looks as if it had come.
+    run.waits(3 * 3600).world.boot = boot(3);
+    let moved = run.tries(Command::Expire(InteractionId(1))).unwrap();
+    assert!(matches!(moved[..], [Event::DeadlineMoved { by_ms: 10_800_000, .. }]), "{moved:?}");
+    assert_eq!(run.run().wait_deadline_at(), Some(deadline.plus_seconds(3 * 3600)));
+    assert_eq!(run.status(), RunStatus::WaitingUser);
+    assert_eq!(run.tries(Command::MoveDeadlines), Ok(Vec::new()), "moving it twice is moving it once");
     assert_eq!(run.tries(Command::Expire(InteractionId(1))), not_due(1));
 }
