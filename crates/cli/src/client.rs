@@ -21,6 +21,7 @@ use tokio::net::UnixStream;
 pub(crate) use self::calls::{Answer, Asker, Created, FileView, RunQuery, Waiting, new_key};
 pub(crate) use self::connect::{Role, answering};
 pub(crate) use self::refused::Refused;
+pub(crate) use self::roundtables::RoundtableAnswer;
 pub(crate) use self::sse::Sse;
 
 use self::call::{Call, Payload};

@@ -51,7 +51,7 @@ fn http_bodies(bytes: &[u8]) {
         let _ = local::read(document.clone(), reach);
     }
     let _ = RoundtableRequest::read(&document);
-    let _ = replies::read(&document);
+    let _ = replies::read(&document, None);
     let _ = contracts::read(&document);
     let _ = jobs::request::read(&document);
 }

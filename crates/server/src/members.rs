@@ -1,6 +1,6 @@
 //! Reads the members of a body by hand, so that everything that is wrong with it is said at once.
 
-use adjourn_core::FieldError;
+use adjourn_core::{FieldError, InteractionId};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -48,6 +48,15 @@ impl<'a> Members<'a> {
             self.wrong(key, format!("is missing: {what_for}"));
         }
         found
+    }
+
+    /// The question that an answer is for. Only an answer that can be told apart by its key may leave it out: whoever sends it
+    /// again means the same question.
+    pub(crate) fn interaction(&mut self, key: Option<&str>) -> Option<InteractionId> {
+        match key {
+            Some(_) => self.optional("interaction_id"),
+            None => self.required("interaction_id", "it says which question is answered"),
+        }
     }
 
     /// Takes note of something that is wrong with a member.

@@ -52,7 +52,9 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "interaction_id": 1, "response": "SQLite" }))]
 pub(crate) struct Answer {
-    interaction_id: InteractionId,
+    /// The question. With an `Idempotency-Key` it may be left out: then the question that the key answered before is meant,
+    /// or the oldest that is open.
+    interaction_id: Option<InteractionId>,
     /// The answer, in the form that the question's `kind` asks for.
     response: Option<Value>,
     /// Of an approval. For `edit`, `response` holds the new arguments.
@@ -77,8 +79,8 @@ pub(crate) async fn reply(
     body::Json(document): body::Json,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let key = body::key(&headers)?;
-    let answer = read(&document)?;
-    let run = server.service.reply(id, ReplyRequest { key, by: caller.by(), ..answer }).await?;
+    let answer = read(&document, key)?;
+    let run = server.service.reply(id, ReplyRequest { by: caller.by(), ..answer }).await?;
     Ok((StatusCode::ACCEPTED, Json(RunView::of(&run))))
 }
 
@@ -101,12 +103,11 @@ pub(crate) async fn cancel(
     Ok((status, Json(RunView::of(&run))))
 }
 
-pub(crate) fn read(document: &Value) -> Result<ReplyRequest, Problem> {
+pub(crate) fn read(document: &Value, key: Option<String>) -> Result<ReplyRequest, Problem> {
     let mut members = Members::of(document, &KEYS);
     let action: Option<Action> = members.optional("action");
-    let interaction_id: Option<InteractionId> =
-        members.required("interaction_id", "it says which question is answered");
+    let interaction_id = members.interaction(key.as_deref());
     members.finish()?;
     let response = document.get("response").cloned().unwrap_or_default();
-    Ok(ReplyRequest { interaction_id, response, action, by: By::USER, key: None })
+    Ok(ReplyRequest { interaction_id, response, action, by: By::USER, key })
 }

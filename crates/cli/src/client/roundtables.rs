@@ -2,14 +2,14 @@
 
 use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::roundtable::RoundtableView;
-use adjourn_core::{RoundtableId, RoundtableRow};
+use adjourn_core::{InteractionId, RoundtableId, RoundtableRow};
 use axum::body::Body;
 use axum::http::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::{Call, Payload};
-use super::calls::{Answer, Page};
+use super::calls::Page;
 use super::{Client, Sse};
 
 /// A roundtable that was opened.
@@ -19,6 +19,15 @@ pub(crate) struct Opened {
     pub(crate) roundtable: RoundtableView,
     /// What the asker should know.
     pub(crate) notice: Option<String>,
+}
+
+/// An answer to a question of a roundtable.
+#[derive(Debug)]
+pub(crate) struct RoundtableAnswer {
+    /// The question; none for the one that the key answered before, or the one that is open.
+    pub(crate) interaction_id: Option<InteractionId>,
+    pub(crate) response: Value,
+    pub(crate) key: String,
 }
 
 impl Client<'_> {
@@ -54,7 +63,7 @@ impl Client<'_> {
     pub(crate) async fn reply_to_roundtable(
         &mut self,
         id: RoundtableId,
-        answer: &Answer,
+        answer: &RoundtableAnswer,
     ) -> anyhow::Result<RoundtableView> {
         let body = json!({ "interaction_id": answer.interaction_id, "response": answer.response });
         let path = format!("/v1/roundtables/{id}/reply");

@@ -66,7 +66,9 @@ type Said = Result<(StatusCode, Json<RoundtableView>), Problem>;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "interaction_id": 1, "response": { "decision": "own_decision", "text": "Card only." } }))]
 pub(crate) struct RoundtableAnswer {
-    interaction_id: InteractionId,
+    /// The question. With an `Idempotency-Key` it may be left out: then the question that the key answered before is meant,
+    /// or the one that is open.
+    interaction_id: Option<InteractionId>,
     /// `{decision, text?}` with one of the words that the question offers; or that word alone; or plain text, which is a
     /// remark at a checkpoint and a decision of your own at an escalation.
     response: Value,
@@ -89,8 +91,7 @@ pub(crate) async fn reply(
 ) -> Said {
     let key = body::key(&headers)?;
     let mut members = Members::of(&document, &["interaction_id", "response"]);
-    let interaction_id: Option<InteractionId> =
-        members.required("interaction_id", "it says which question is answered");
+    let interaction_id = members.interaction(key.as_deref());
     let response: Option<Value> = members.required("response", "it says what the answer is");
     members.finish()?;
     let answer =

@@ -122,6 +122,27 @@ async fn xx_01_of_two_replies_that_race_one_is_accepted_and_one_turn_is_resumed(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn xx_02_a_reply_without_a_question_means_the_one_that_its_key_answered() {
+    let stage = Stage::new().await;
+    let run = stage.start(json!({})).await;
+    run.asks(1).await;
+    run.reply(json!({ "response": ANSWER })).await.is_problem(422, "INVALID");
+    let reply = |text: &str, key: &str| {
+        let call = stage.call(Method::POST, &run.path("/reply")).header("idempotency-key", key);
+        call.json(&json!({ "response": text })).send()
+    };
+    reply(ANSWER, "one").await.is(202);
+    run.asks(2).await;
+    let again = reply(ANSWER, "one").await.is(202);
+    assert_eq!(again["open_interactions"], json!([2]), "the second question is still open");
+    reply("Postgres", "one").await.is_problem(409, "KEY_REUSED");
+    reply("3.50", "two").await.is(202);
+    let questions = stage.get(&run.path("/interactions")).await.is(200)["items"].clone();
+    let keys: Vec<_> = questions.as_array().unwrap().iter().map(|it| it["idempotency_key"].clone()).collect();
+    assert_eq!(keys, [json!("one"), json!("two")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn xx_02_a_reply_that_is_sent_again_gets_the_first_answer() {
     let stage = Stage::new().await;
     let run = stage.start(json!({})).await;

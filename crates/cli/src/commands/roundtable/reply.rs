@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::question::question_text;
 use super::watch::watch;
-use crate::client::{Answer, Client, Close, Role, new_key};
+use crate::client::{Client, Close, Role, RoundtableAnswer, new_key};
 use crate::data::Global;
 use crate::exit::{Exit, wrong_use};
 use crate::find::find_roundtable;
@@ -66,9 +66,15 @@ impl Reply {
             )));
         };
         let open = open.map(|open| open.interaction_id);
-        // What is not open is refused by the rules, which know best what to say about it.
-        let interaction_id = self.interaction.map(InteractionId).or(open).unwrap_or(InteractionId(0));
-        let answer = Answer { interaction_id, response, action: None, key: self.key.unwrap_or_else(new_key) };
+        let interaction_id = match (self.interaction, &self.key) {
+            (Some(id), _) => Some(InteractionId(id)),
+            // The same key again means the question that it answered, whatever was asked since.
+            (None, Some(_)) => None,
+            // What is not open is refused by the rules, which know best what to say about it.
+            (None, None) => Some(open.unwrap_or(InteractionId(0))),
+        };
+        let key = self.key.unwrap_or_else(new_key);
+        let answer = RoundtableAnswer { interaction_id, response, key };
         let mut tail = Tail::from_now(table);
         tail.saw(client.reply_to_roundtable(tail.id(), &answer).await?);
         Ok(tail)

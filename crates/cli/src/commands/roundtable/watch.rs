@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::live::Live;
 use super::question::{question_text, without_summary};
 use super::{ask, ended};
-use crate::client::{Answer, Client, Refused, new_key};
+use crate::client::{Client, Refused, RoundtableAnswer, new_key};
 use crate::exit::Exit;
 use crate::prompt::{self, Asked, Choose, Doing, OnTerminal, Watched};
 use crate::stay::{Answers, Left, Signal, Signals, goes_on, let_go, others};
@@ -155,7 +155,8 @@ impl Watch<'_, '_> {
     }
 
     async fn give(&mut self, open: &InteractionView, response: Value) -> anyhow::Result<Next> {
-        let answer = Answer { interaction_id: open.interaction_id, response, action: None, key: new_key() };
+        let interaction_id = Some(open.interaction_id);
+        let answer = RoundtableAnswer { interaction_id, response, key: new_key() };
         match self.client.reply_to_roundtable(self.tail.id(), &answer).await {
             Ok(table) => self.tail.saw(table),
             Err(error) => match error.downcast_ref::<Refused>().map(|refused| refused.code.as_str()) {
