@@ -162,4 +162,10 @@ fn one_reply_is_accepted_and_the_same_one_again_changes_nothing() {
     let unknown = table.reply_keyed(Some(9), json!("close"), None);
     assert!(matches!(refusal(unknown), Refusal::UnknownInteraction { .. }));
     table.records(2);
+    // The second checkpoint is open by now, and the key still means the first.
+    table.until("the second checkpoint", |table| (table.interactions().len() == 2).then_some(()));
+    table.reply_keyed(None, json!("continue"), Some("key")).unwrap();
+    assert!(table.state().pending().is_some());
+    let reused = table.reply_keyed(None, json!("close"), Some("key"));
+    assert!(matches!(refusal(reused), Refusal::KeyReused { .. }));
 }
