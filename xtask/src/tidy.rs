@@ -3,6 +3,7 @@
 //! A rule is a function from a file to what is wrong with it. The rules on links are in [`links`].
 
 mod codes;
+mod guarantees;
 mod links;
 
 use std::path::Path;
@@ -48,6 +49,7 @@ const RULES: &[Rule] = &[
     is_finished,
     is_short,
     links::resolve,
+    guarantees::are_shown,
 ];
 
 /// What is wrong in the repository at `root`, one line each.
