@@ -66,8 +66,11 @@ impl Lock {
                 Of::File => &file,
             };
             while let Err(error) = rustix::fs::flock(locked, FlockOperation::NonBlockingLockExclusive) {
-                if error != Errno::WOULDBLOCK {
-                    return Err(unusable(error.into()));
+                match (error, of) {
+                    (Errno::WOULDBLOCK, _) => {}
+                    // Some file systems lock files and no folders. The file keeps others out as long as it is there.
+                    (_, Of::Folder) => break,
+                    (error, Of::File) => return Err(unusable(error.into())),
                 }
                 let owner = owner(dir);
                 if !is_dead(&owner) || began.elapsed() > DEAD_OWNER_MAX {
