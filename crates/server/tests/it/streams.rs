@@ -4,7 +4,7 @@ use hyper::Method;
 use serde_json::json;
 
 use crate::client::{Event, Events, in_short};
-use crate::stage::Stage;
+use crate::stage::{Stage, within};
 
 const ACCEPTED: &str = "interaction.reply.accepted";
 const DECIDED: &str = "interaction.auto_decide.timeout";
@@ -84,7 +84,7 @@ async fn a_stream_that_is_asked_for_from_beyond_its_end_goes_on_from_there_and_c
     let so_far = run.show().await["seq"].as_u64().unwrap();
     let mut events = run.events(Some(so_far + 1000)).await;
     run.finishes(1).await;
-    let rest = events.rest().await;
+    let rest = within(events.rest()).await;
     assert_eq!(ids(&rest).first(), Some(&(so_far + 1)));
     assert_eq!(in_short(&rest).last().unwrap(), "running → succeeded: turn.succeeded");
 }

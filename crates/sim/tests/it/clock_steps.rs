@@ -210,3 +210,20 @@ fn a_clock_that_is_corrected_by_a_second_moves_nothing() {
     desk.passes(1);
     assert_eq!(desk.run(1).unwrap().seq(), seq);
 }
+
+#[test]
+fn the_sleep_of_the_machine_counts_as_time() {
+    let slots = adjourn_runtime::Slots { total: 2, ..one_slot() };
+    let mut desk = Desk::new(slots);
+    asked_with_a_minute(&mut desk);
+    desk.creates(2, RunSpec { hard_timeout_sec: Some(60), ..plain() });
+    desk.commits();
+    desk.effects();
+    let seq = desk.run(1).unwrap().seq();
+    // Both clocks go on while everything sleeps, and nobody looks at them.
+    desk.seconds += 8 * 3600;
+    desk.passes(0);
+    assert_eq!(desk.effects(), ["stop 2", "start 1"]);
+    let events = desk.run(1).unwrap().seq() - seq;
+    assert_eq!((desk.status(1), events), (RunStatus::Running, 4), "it expired, and no deadline moved");
+}
