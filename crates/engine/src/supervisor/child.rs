@@ -43,8 +43,22 @@ pub enum Exit {
     SupervisorLost,
 }
 
+/// Launchers that are asked to start a program, one after the other. Who kills more of them does not want it started.
+const LAUNCHERS_MAX: usize = 3;
+
 impl Supervised {
     pub(super) async fn start(client: &Client, launch: Launch) -> Result<Self, StartError> {
+        // A launcher that is killed just now takes the message along. Then nothing was started, and the next one is asked.
+        for _ in 0..LAUNCHERS_MAX {
+            if let Some(started) = Self::start_by(client, launch.clone()).await? {
+                return Ok(started);
+            }
+        }
+        Err(io::Error::other("the launcher ends before it starts anything").into())
+    }
+
+    /// None where the launcher ended before it forked.
+    async fn start_by(client: &Client, launch: Launch) -> Result<Option<Self>, StartError> {
         let (stdin_theirs, stdin) = io::pipe()?;
         let (stdout, stdout_theirs) = io::pipe()?;
         let (stderr, stderr_theirs) = io::pipe()?;
@@ -59,8 +73,8 @@ impl Supervised {
         };
         client.launch(launch, ends).await?;
         let mut status = BufReader::new(receiver(status)?);
-        let (process, exit) = supervisor(&mut status).await?;
-        Ok(Self {
+        let Some((process, exit)) = supervisor(&mut status).await? else { return Ok(None) };
+        Ok(Some(Self {
             process,
             control: Some(control),
             status,
@@ -69,7 +83,7 @@ impl Supervised {
             stdin: Some(ChildStdin::from_std(OwnedFd::from(stdin).into())?),
             stdout: Some(ChildStdout::from_std(OwnedFd::from(stdout).into())?),
             stderr: Some(ChildStderr::from_std(OwnedFd::from(stderr).into())?),
-        })
+        }))
     }
 
     pub(super) fn set_walls(&mut self, walls: String) {
@@ -119,8 +133,11 @@ fn receiver(pipe: PipeReader) -> io::Result<pipe::Receiver> {
     pipe::Receiver::from_owned_fd(pipe.into())
 }
 
-/// Waits until the program runs; the process that supervises it, and how the program ended if it has by now.
-async fn supervisor(status: &mut BufReader<pipe::Receiver>) -> Result<(Process, Option<Exit>), StartError> {
+/// Waits until the program runs; the process that supervises it, and how the program ended if it has by now. None where there
+/// was never a supervisor: it is the first thing that is told, and so nothing was started.
+async fn supervisor(
+    status: &mut BufReader<pipe::Receiver>,
+) -> Result<Option<(Process, Option<Exit>)>, StartError> {
     let (mut supervisor, mut is_started, mut exit) = (None, false, None);
     loop {
         match next(status).await? {
@@ -132,10 +149,11 @@ async fn supervisor(status: &mut BufReader<pipe::Receiver>) -> Result<(Process, 
             Some(Status::NoSandbox(problem)) => return Err(StartError::NoSandbox(problem)),
             Some(Status::NotStarted(problem)) => return Err(StartError::NotStarted(problem)),
             Some(Status::Ended(status)) => exit = Some(Exit::Status(status)),
+            None if supervisor.is_none() && !is_started => return Ok(None),
             None => return Err(io::Error::other("the supervisor ended before it began").into()),
         }
         if let (Some(supervisor), true) = (supervisor, is_started) {
-            return Ok((supervisor, exit));
+            return Ok(Some((supervisor, exit)));
         }
     }
 }

@@ -153,7 +153,6 @@ fn start(launch: Launch, ends: Ends) -> Started {
 }
 
 fn watch(pid: Pid, ends: Ends) -> Option<Supervisor> {
-    Status::Supervisor(pid.as_raw_nonzero().get().unsigned_abs()).send(&ends.status);
     Some(Supervisor {
         pid,
         #[cfg(target_os = "linux")]

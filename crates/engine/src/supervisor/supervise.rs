@@ -71,7 +71,7 @@ impl Work {
     pub(super) fn run(self) -> ! {
         let Self { launch, ends, tell_pid } = self;
         let Ends { stdin, stdout, stderr, control, status } = ends;
-        let started = become_supervisor(launch.sandbox.as_ref(), tell_pid)
+        let started = become_supervisor(launch.sandbox.as_ref(), tell_pid, &status)
             .and_then(|()| start(launch, [stdin, stdout, stderr]));
         match started {
             Ok(program) => {
@@ -84,24 +84,32 @@ impl Work {
     }
 }
 
-/// Turns this process into the supervisor, or into the parent of the supervisor, which ends here.
-fn become_supervisor(sandbox: Option<&Sandbox>, mut tell_pid: PipeWriter) -> Result<(), Problem> {
+/// Turns this process into the supervisor, or into the parent of the supervisor, which ends here. Adjourn is told its number
+/// from here, so that it hears of it also when the launcher is killed meanwhile.
+fn become_supervisor(
+    sandbox: Option<&Sandbox>,
+    mut tell_pid: PipeWriter,
+    status: &PipeWriter,
+) -> Result<(), Problem> {
     let has_namespaces = sandbox.is_some_and(Sandbox::has_namespaces);
-    let told = match sandbox.filter(|_| has_namespaces) {
-        None => tell_pid.write_all(&std::process::id().to_le_bytes()),
+    match sandbox.filter(|_| has_namespaces) {
+        None => {
+            Status::Supervisor(std::process::id()).send(status);
+            let _ = tell_pid.write_all(&std::process::id().to_le_bytes());
+        }
         Some(sandbox) => {
             sandbox::enter_namespaces(sandbox).map_err(Problem::Sandbox)?;
             // Only a child is in the new process namespace.
             match fork::fork().map_err(|error| Problem::other("no process can be made", error))? {
-                Fork::Child => Ok(()),
+                Fork::Child => {}
                 Fork::Parent(supervisor) => {
+                    Status::Supervisor(supervisor.unsigned_abs()).send(status);
                     let _ = tell_pid.write_all(&supervisor.to_le_bytes());
                     std::process::exit(0)
                 }
             }
         }
-    };
-    told.map_err(|error| Problem::other("the launcher is gone", error))?;
+    }
     drop(tell_pid);
     // No program may ask on Adjourn's terminal. It fails only for who leads a group already, which is as good.
     let _ = rustix::process::setsid();

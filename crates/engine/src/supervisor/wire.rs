@@ -33,7 +33,7 @@ const NO_SIGNAL: SendFlags = SendFlags::empty();
 const DESCRIPTORS: usize = 5;
 
 /// A program to start.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Launch {
     pub(super) program: PathBuf,
     pub(super) args: Vec<OsText>,

@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use adjourn_core::Process;
-use adjourn_engine::supervisor::{Exit, Program, StartError, Supervised, end_orphan};
+use adjourn_engine::supervisor::{Exit, Program, StartError, Supervised, Supervisor, end_orphan};
 use adjourn_engine::{Sandbox, Writes};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -272,11 +272,45 @@ async fn a_launcher_that_was_killed_is_started_again_and_what_it_started_goes_on
     let (stage, supervisor) = (Stage::new(), supervisor());
     let mut first = supervisor.start(stage.agent("sh", "echo $$ >>ready; read line; exit 5")).await.unwrap();
     stage.lines_in("ready", 1).await;
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", first.process().pid)).unwrap();
-    let launcher: i32 = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse().unwrap();
-    kill_process(Pid::from_raw(launcher).unwrap(), Signal::KILL).unwrap();
+    kill_process(launcher_of(&supervisor).await, Signal::KILL).unwrap();
     let mut second = supervisor.start(stage.agent("sh", "exit 6")).await.unwrap();
     assert_eq!(second.wait().await.unwrap(), Exit::Status(6));
     drop(first.stdin.take());
     assert_eq!(first.wait().await.unwrap(), Exit::Status(5));
+}
+
+#[tokio::test]
+async fn a_launcher_that_is_killed_while_it_starts_a_program_has_it_started_once() {
+    for sandbox in [None, Some(Sandbox::new())] {
+        let (stage, supervisor) = (Stage::new(), supervisor());
+        let sandbox =
+            sandbox.map(|wall| Sandbox { writes: Writes::Only(vec![stage.path().to_owned()]), ..wall });
+        let program = || Program { sandbox: sandbox.clone(), ..stage.agent("sh", "echo $$ >>began; exit 6") };
+        for round in 1..=20 {
+            let mut before = supervisor.start(Program { args: Vec::new(), ..program() }).await.unwrap();
+            let launcher = launcher_of(&supervisor).await;
+            assert_eq!(before.wait().await.unwrap(), Exit::Status(6));
+            let kill = async {
+                // At another moment in each round.
+                for _ in 0..round * 20 {
+                    tokio::task::yield_now().await;
+                }
+                let _ = kill_process(launcher, Signal::KILL);
+            };
+            let (mut started, ()) = tokio::join!(async { supervisor.start(program()).await.unwrap() }, kill);
+            assert_eq!(started.wait().await.unwrap(), Exit::Status(6), "round {round}");
+            assert_eq!(stage.lines_in("began", 2 * round).await.len(), 2 * round);
+        }
+    }
+}
+
+/// The launcher that starts programs now: the parent of the supervisor of one that waits.
+async fn launcher_of(supervisor: &Supervisor) -> Pid {
+    let stage = Stage::new();
+    let mut waits = supervisor.start(stage.agent("sh", "read line")).await.unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", waits.process().pid)).unwrap();
+    let parent = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse().unwrap();
+    drop(waits.stdin.take());
+    waits.wait().await.unwrap();
+    Pid::from_raw(parent).unwrap()
 }

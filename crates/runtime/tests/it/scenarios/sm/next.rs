@@ -65,12 +65,6 @@ fn sm_18_with_conflicts_open_it_goes_on() {
     let table = stage.table(json!({}));
     assert_eq!(table.next_after(1).0, NextAction::Continue);
     table.records(2);
-    // The second checkpoint is open by now, and the key still means the first.
-    table.until("the second checkpoint", |table| (table.interactions().len() == 2).then_some(()));
-    table.reply_keyed(None, json!("continue"), Some("key")).unwrap();
-    assert!(table.state().pending().is_some());
-    let reused = table.reply_keyed(None, json!("close"), Some("key"));
-    assert!(matches!(refusal(reused), Refusal::KeyReused { .. }));
 }
 
 /// Holds a roundtable until a conflict has been open for too long.
