@@ -1,13 +1,13 @@
 //! Asks what to do with a call: whether it may be made, and whether it happened.
 
-use std::fmt;
-
-use adjourn_core::{Action, Question, RecoveryAnswer, ToolCall};
+use adjourn_core::{Action, Choice, Question, RecoveryAnswer, ToolCall};
 use inquire::validator::Validation;
-use inquire::{Select, Text};
+use inquire::{InquireError, Text};
+use rustix::stdio::stdin;
+use rustix::termios::{QueueSelector, tcflush};
 use serde_json::{Value, json};
 
-use super::{Prompted, one};
+use super::Prompted;
 use crate::answer::{Given, arguments};
 use crate::contract::call_text;
 use crate::question::asked_of;
@@ -23,8 +23,9 @@ pub(super) fn approval(question: &Question, call: &ToolCall) -> Prompted<Given> 
     if !notes.is_empty() {
         anstream::eprintln!("{}", styled(style::ODD, notes));
     }
-    let options = Action::ALL.iter().copied().map(Offered).collect();
-    let Offered(action) = Select::new(title, options).without_help_message().prompt()?;
+    anstream::eprintln!("{}", styled(style::BOLD, title));
+    let offered = Action::ALL.iter().map(|action| (action.name().to_owned(), meaning(*action).to_owned()));
+    let action = Action::ALL[typed_word(&offered.collect::<Vec<_>>())?];
     let response = match action {
         Action::Approve => Value::Null,
         Action::Edit => edit(call)?,
@@ -38,12 +39,13 @@ pub(super) fn permission(question: &Question) -> Prompted<Value> {
     let text = clean(&question.prompt);
     let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
     anstream::eprintln!("{}\n{rest}", styled(style::BOLD, title));
-    one("May it?", &question.options)
+    typed_choice(&question.options)
 }
 
 /// Whether a call happened that was in flight when Adjourn was stopped, and what there is to say about it.
 pub(super) fn recovery(question: &Question) -> Prompted<Given> {
-    let value = one(&clean(&question.prompt), &question.options)?;
+    anstream::eprintln!("{}", clean(&question.prompt));
+    let value = typed_choice(&question.options)?;
     let note = match value.as_str().and_then(|value| value.parse().ok()) {
         Some(RecoveryAnswer::Happened) => said("What came of it? (optional)")?,
         Some(RecoveryAnswer::DidNotHappen) => said("How do you know? (optional)")?,
@@ -53,17 +55,47 @@ pub(super) fn recovery(question: &Question) -> Prompted<Given> {
     Ok(Given { response, action: None })
 }
 
-/// Something that can be done with a call.
-struct Offered(Action);
-
-impl fmt::Display for Offered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Action::Approve => "approve: make this call",
-            Action::Edit => "edit: make it with other arguments",
-            Action::Reject => "reject: do not make it",
-        })
+/// What is done with a call.
+fn meaning(action: Action) -> &'static str {
+    match action {
+        Action::Approve => "make this call",
+        Action::Edit => "make it with other arguments",
+        Action::Reject => "do not make it",
     }
+}
+
+fn typed_choice(options: &[Choice]) -> Prompted<Value> {
+    let words = options.iter().map(|option| {
+        let word = option.value.as_str().map_or_else(|| option.value.to_string(), ToOwned::to_owned);
+        (word, clean(&option.label))
+    });
+    let chosen = typed_word(&words.collect::<Vec<_>>())?;
+    Ok(options[chosen].value.clone())
+}
+
+/// Has one of these words typed, each of which comes with its meaning; which one it was.
+///
+/// Nothing is chosen beforehand, and keys that were pressed before the question was there do not count: nobody allows anything by
+/// a stray Enter.
+fn typed_word(words: &[(String, String)]) -> Prompted<usize> {
+    for (word, meaning) in words {
+        anstream::eprintln!("  {}: {meaning}", styled(style::BOLD, clean(word)));
+    }
+    let names = words.iter().map(|(word, _)| clean(word)).collect::<Vec<_>>().join(", ");
+    let known: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();
+    let position = move |typed: &str| known.iter().position(|word| word.eq_ignore_ascii_case(typed.trim()));
+    let (check, problem) = (position.clone(), format!("type one of these words: {names}"));
+    let validator = move |typed: &str| {
+        Ok(match check(typed) {
+            Some(_) => Validation::Valid,
+            None => Validation::Invalid(problem.clone().into()),
+        })
+    };
+    // A terminal that cannot be emptied has nothing in it.
+    let _ = tcflush(stdin(), QueueSelector::IFlush);
+    let typed = Text::new(&format!("{names}?")).with_validator(validator).prompt()?;
+    // It was checked before it was taken.
+    position(&typed).ok_or(InquireError::OperationCanceled)
 }
 
 /// The arguments in one line, to be changed.

@@ -17,7 +17,7 @@ use adjourn_runtime::{Service, SystemClock};
 use serde_json::{Value, json};
 
 use crate::serving::Serving;
-use crate::terminal::{DOWN, ENTER, Terminal};
+use crate::terminal::{ENTER, Terminal};
 use crate::world::{World, assert_settled, until};
 
 /// How long a test waits for a status that is bound to come.
@@ -282,11 +282,13 @@ fn a_person_at_a_terminal_sees_the_whole_call_before_it_is_allowed_and_may_rejec
     });
     // The answer to the one leaves its person with the other.
     let mut terminal = Terminal::start(&world, &["reply", &run, "--interaction", "1", "--action", "reject"]);
-    terminal.until_seen("\"to\": \"bob\"");
-    terminal.until_seen("edit: make it with other arguments");
-    terminal.types(DOWN);
-    terminal.types(DOWN);
+    // Typed before there is a question, and so no answer to it.
     terminal.types(ENTER);
+    terminal.until_seen("\"to\": \"bob\"");
+    terminal.until_seen("approve, edit, reject?");
+    terminal.types(ENTER);
+    terminal.until_seen("type one of these words");
+    terminal.types("reject\r");
     terminal.until_seen("Why not?");
     terminal.types("he left\r");
     let asked = until("it is answered", || {
