@@ -34,7 +34,9 @@ case $part in open-*) kind=open ;; close-*) kind=close ;; *) kind=answer ;; esac
 mkdir -p "$here/told" "$here/play"
 time=1
 while [ -e "$here/told/$part.$time" ]; do time=$((time + 1)); done
-mv prompt.part "$here/told/$part.$time"
+# The workspace is a mount of its own, so the first of these copies, and only the second shows all of it at once.
+mv prompt.part "$here/told/new.$part.$time"
+mv "$here/told/new.$part.$time" "$here/told/$part.$time"
 echo "$ADJOURN_RUN_ID $part" >>"$here/asked"
 found=
 until [ -n "$found" ]; do
