@@ -1,6 +1,6 @@
 //! Asks what to do with a call: whether it may be made, and whether it happened.
 
-use adjourn_core::{Action, Choice, Question, RecoveryAnswer, ToolCall};
+use adjourn_core::{Action, Question, RecoveryAnswer, ToolCall};
 use inquire::validator::Validation;
 use inquire::{InquireError, Text};
 use rustix::stdio::stdin;
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::Prompted;
 use crate::answer::{Given, arguments};
 use crate::contract::call_text;
-use crate::question::asked_of;
+use crate::output::value_text;
+use crate::question::{asked_of, choice_text};
 use crate::style::{self, styled};
 use crate::text::clean;
 
@@ -39,13 +40,19 @@ pub(super) fn permission(question: &Question) -> Prompted<Value> {
     let text = clean(&question.prompt);
     let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
     anstream::eprintln!("{}\n{rest}", styled(style::BOLD, title));
-    typed_choice(&question.options)
+    // Numbers are ours. The values are the agent's: two may look alike, or say the opposite of what they do.
+    let numbered =
+        question.options.iter().enumerate().map(|(index, it)| ((index + 1).to_string(), choice_text(it)));
+    let chosen = typed_word(&numbered.collect::<Vec<_>>())?;
+    Ok(question.options[chosen].value.clone())
 }
 
 /// Whether a call happened that was in flight when Adjourn was stopped, and what there is to say about it.
 pub(super) fn recovery(question: &Question) -> Prompted<Given> {
     anstream::eprintln!("{}", clean(&question.prompt));
-    let value = typed_choice(&question.options)?;
+    let words = question.options.iter().map(|it| (value_text(&it.value), clean(&it.label)));
+    let chosen = typed_word(&words.collect::<Vec<_>>())?;
+    let value = question.options[chosen].value.clone();
     let note = match value.as_str().and_then(|value| value.parse().ok()) {
         Some(RecoveryAnswer::Happened) => said("What came of it? (optional)")?,
         Some(RecoveryAnswer::DidNotHappen) => said("How do you know? (optional)")?,
@@ -64,15 +71,6 @@ fn meaning(action: Action) -> &'static str {
     }
 }
 
-fn typed_choice(options: &[Choice]) -> Prompted<Value> {
-    let words = options.iter().map(|option| {
-        let word = option.value.as_str().map_or_else(|| option.value.to_string(), ToOwned::to_owned);
-        (word, clean(&option.label))
-    });
-    let chosen = typed_word(&words.collect::<Vec<_>>())?;
-    Ok(options[chosen].value.clone())
-}
-
 /// Has one of these words typed, each of which comes with its meaning; which one it was.
 ///
 /// Nothing is chosen beforehand, and keys that were pressed before the question was there do not count: nobody allows anything by
@@ -84,7 +82,7 @@ fn typed_word(words: &[(String, String)]) -> Prompted<usize> {
     let names = words.iter().map(|(word, _)| clean(word)).collect::<Vec<_>>().join(", ");
     let known: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();
     let position = move |typed: &str| known.iter().position(|word| word.eq_ignore_ascii_case(typed.trim()));
-    let (check, problem) = (position.clone(), format!("type one of these words: {names}"));
+    let (check, problem) = (position.clone(), format!("type one of these: {names}"));
     let validator = move |typed: &str| {
         Ok(match check(typed) {
             Some(_) => Validation::Valid,

@@ -287,7 +287,7 @@ fn a_person_at_a_terminal_sees_the_whole_call_before_it_is_allowed_and_may_rejec
     terminal.until_seen("\"to\": \"bob\"");
     terminal.until_seen("approve, edit, reject?");
     terminal.types(ENTER);
-    terminal.until_seen("type one of these words");
+    terminal.until_seen("type one of these: approve, edit, reject");
     terminal.types("reject\r");
     terminal.until_seen("Why not?");
     terminal.types("he left\r");
