@@ -102,6 +102,8 @@ pub struct Run {
     tools: Option<Arc<ToolDigests>>,
     usage: Usage,
     warnings: Vec<Warning>,
+    /// A warning says that the engine was not there, and no turn began since.
+    engine_missed: bool,
     result: Option<Value>,
     error: Option<RunError>,
 }

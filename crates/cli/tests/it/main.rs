@@ -3,12 +3,15 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod approval;
+mod background;
 mod bench;
 mod cancel;
 mod contracts;
 mod detach;
 mod doctor;
 mod drain;
+mod engine_missing;
 mod engines;
 mod escapes;
 mod full_disk;
