@@ -214,9 +214,11 @@ impl<T> Kernel<T> {
 
     /// Says what was found of a run's surroundings, as [`Effect::Survey`] asked. Counts once.
     pub fn surveyed(&mut self, run_id: RunId, survey: Survey) {
+        // A look for its engine serves a run as well whose recovery did not become durable meanwhile.
+        let was_looked_for = self.engines.end_look(run_id);
         if self.recovery.is_surveying(run_id) {
             self.recover(run_id, survey);
-        } else {
+        } else if was_looked_for {
             self.looked_for_engine(run_id, survey);
         }
         self.plan();

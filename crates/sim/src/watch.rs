@@ -168,17 +168,19 @@ impl Watch {
         self.queue.wanted(run_id, spec.priority);
         let Some(kernel) = kernel else { return };
         let slots = kernel.slots();
-        let has_room = slots.held() < self.slots.total && self.engine_has_room(kernel, &spec.engine);
+        // A slot that is kept for a run that is being put right is not free.
+        let has_room =
+            slots.usage().total.held < self.slots.total && self.engine_has_room(kernel, &spec.engine);
         // With all others waiting for engines that have no room, one that has is not refused.
         let waits_for_room =
             |row: (&String, &EngineSlots)| row.1.waiting == 0 || !self.engine_has_room(kernel, row.0);
         let finds_a_slot = has_room && slots.usage().engine.iter().all(waits_for_room);
-        let is_full = slots.waiting() >= self.slots.queue_max && !finds_a_slot;
+        let is_full = slots.in_line() >= self.slots.queue_max && !finds_a_slot;
         self.to_refuse.insert(run_id, is_full);
     }
 
     fn engine_has_room(&self, kernel: &Kernel<u64>, engine: &str) -> bool {
-        let held = kernel.slots().held_by(engine);
+        let held = kernel.slots().usage().engine.get(engine).map_or(0, |slots| slots.held);
         self.slots.engine.get(engine).is_none_or(|most| held < *most)
     }
 

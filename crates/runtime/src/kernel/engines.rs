@@ -47,6 +47,11 @@ impl MissingEngines {
         }
     }
 
+    /// Ends the look for the engine of a run; whether there was one. What is found counts once.
+    pub(super) fn end_look(&mut self, run_id: RunId) -> bool {
+        self.looking.remove(&run_id)
+    }
+
     /// When blocked runs are looked at again.
     pub(super) fn look_at(&self) -> Option<Steady> {
         self.look_at
@@ -98,11 +103,8 @@ impl<T> Kernel<T> {
         }
     }
 
-    /// Takes note of whether the engine of a run is there; nothing where nobody wanted to know.
+    /// Takes note of whether the engine of a run is there.
     pub(super) fn looked_for_engine(&mut self, run_id: RunId, survey: Survey) {
-        if !self.engines.looking.remove(&run_id) {
-            return;
-        }
         if !survey.engine {
             self.block(run_id);
             return;

@@ -127,7 +127,12 @@ impl Scheduler {
 
     /// How many runs wait for one, or for their engine.
     pub fn waiting(&self) -> usize {
-        self.places.len() + self.reserved.len() + self.blocked.len()
+        self.in_line() + self.blocked.len()
+    }
+
+    /// How many runs wait for a slot. One that waits for its engine takes nobody's place.
+    pub fn in_line(&self) -> usize {
+        self.places.len() + self.reserved.len()
     }
 
     /// Whether a queued run is passed over because its engine is not there.
@@ -180,8 +185,7 @@ impl Scheduler {
 
     /// Whether one more run on `engine` may be created.
     pub(super) fn admit(&self, engine: &str) -> Result<(), Denied> {
-        // One that waits for its engine takes nobody's place in the queue.
-        let (waiting, queue_max) = (self.waiting() - self.blocked.len(), self.slots.queue_max);
+        let (waiting, queue_max) = (self.in_line(), self.slots.queue_max);
         // A run that finds a free slot does not wait, however many wait for slots of other engines.
         if waiting < queue_max || (self.has_room(engine) && !self.has_candidate()) {
             Ok(())
