@@ -47,6 +47,7 @@ pub use spec::{
     Continued, Profile, REPAIR_LIMIT_DEFAULT, ResumesBy, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
 };
 
+use crate::interaction::{ByKind, Subject};
 use crate::{
     Consequence, Contract, ContractAction, ExecutionId, Interaction, InteractionId, KeyScope, RunError,
     RunId, RunStatus, Timestamp, ToolDigests, Warning,
@@ -71,7 +72,8 @@ pub struct Run {
     /// The frame of the attempt's last message: what a repair supersedes.
     message_frame: Option<u64>,
     attempt_number: u32,
-    /// Attempts that count towards `max_attempt`: those that were not opened by settled contracts.
+    /// Attempts that count towards `max_attempt`: all, except that journals of the first versions have some that were opened
+    /// by settled contracts.
     attempts_counted: u32,
     /// Turns so far. A report names its turn, so that one from an earlier turn is told apart.
     turn: u32,
@@ -279,12 +281,23 @@ impl Run {
     /// the call that was made with them.
     pub fn consequence(&self, id: ExecutionId) -> Option<Consequence> {
         let edited = self.contracts().find(|contract| contract.spec.edited_from == Some(id));
-        let Some(edited) = edited else { return Some(self.contract(id)?.consequence()) };
+        let Some(edited) = edited else {
+            let consequence = self.contract(id)?.consequence();
+            return Some(Consequence { assumed: self.was_answered_alone(id), ..consequence });
+        };
         let arguments = match &edited.spec.action {
             ContractAction::ToolCall(call) => Some(call.arguments.clone()),
             ContractAction::EcsRequest(_) => None,
         };
         Some(Consequence { arguments, ..edited.consequence() })
+    }
+
+    /// Whether Adjourn answered the question of this contract in place of a person.
+    fn was_answered_alone(&self, id: ExecutionId) -> bool {
+        self.interactions.iter().any(|interaction| {
+            let by = interaction.resolution.as_ref().map(|resolution| resolution.by.kind);
+            interaction.subject == Subject::Form(id) && by == Some(ByKind::AutoDecide)
+        })
     }
 
     /// What became of the calls that the current turn was begun for. After an interruption also of those that it asked for

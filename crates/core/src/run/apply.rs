@@ -140,6 +140,11 @@ impl Run {
                 };
                 match self.resolve(*id, InteractionTrigger::Answer, actor, resolution)? {
                     Subject::Turn if actor == Actor::AutoDecide => self.auto_decisions += 1,
+                    Subject::Form(_) if actor == Actor::AutoDecide => {
+                        self.auto_decisions += 1;
+                        // The call that asked is told, in the same turn.
+                        self.interaction_mut(*id)?.taken_up = true;
+                    }
                     Subject::Approval(call) if *action == Some(Action::Approve) => {
                         self.contract_mut(call)?.approved = true;
                     }
@@ -231,9 +236,11 @@ impl Run {
                 | Subject::Recovery(_)
                 | Subject::Permission(_) => None,
             };
-            if own.is_none() {
-                interaction.deadline_at = None;
-            }
+            let session = self.spec.session_timeout_sec;
+            interaction.deadline_at = interaction.deadline_at.zip(own).map(|(deadline_at, own)| {
+                // Until now the earlier of the two counted.
+                deadline_at.plus_seconds(own.saturating_sub(session))
+            });
         }
     }
 
@@ -283,10 +290,18 @@ impl Run {
             self.message_frame = None;
             self.repairs = 0;
             self.restarts = 0;
+            match reason {
+                TurnReason::First | TurnReason::Answer | TurnReason::GoOn => self.attempts_counted += 1,
+                // Journals of the first versions have attempts that settled calls, which never counted.
+                TurnReason::Settled | TurnReason::Permission => {}
+            }
         }
         match reason {
-            TurnReason::First | TurnReason::Answer => self.attempts_counted += 1,
-            TurnReason::Settled | TurnReason::Permission | TurnReason::GoOn => {}
+            TurnReason::GoOn => {}
+            // What a person said takes the run on: earlier restarts are not the fault of this turn.
+            TurnReason::First | TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => {
+                self.restarts = 0;
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! What follows from a command. One file for each kind of command.
 
+mod attempts;
 mod cancel;
 mod clock;
 mod contract;
