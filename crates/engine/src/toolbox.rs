@@ -77,6 +77,9 @@ pub enum Told {
     Before(Consequence),
     /// A person has to say something first. The turn ends when nothing else in it can go on.
     WithUser(ExecutionId),
+    /// It is a question in the last attempt of its run, so that no turn could be given the answer: it was not asked, and the run
+    /// fails when the turn ends.
+    NoAttemptLeft(ExecutionId),
     /// It cannot be made, and why: there is no such tool, or it does not take these arguments.
     Refused(String),
     /// The turn is over, or its run: nothing is begun any more.

@@ -1,7 +1,8 @@
 //! Properties of runs under any sequence of commands.
 
 use adjourn_core::{
-    ActionType, Command, ContractReport, ContractStatus, Evidence, Observation, Run, RunId, RunStatus, TurnEnd,
+    ActionType, Command, ContractReport, ContractStatus, Evidence, Observation, Run, RunId, RunStatus,
+    TurnEnd,
 };
 use proptest::prelude::{ProptestConfig, proptest};
 use serde_json::json;

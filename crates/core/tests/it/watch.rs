@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::fcmp::FrameType;
 use adjourn_core::{
     Action, By, ClaimKey, Command, ContractAction, ContractDetail, ContractMachine, ContractReport, Event,
-    Evidence, ExecutionId, ExecutionMode, Frame, Holder, Interaction, InteractionId, Known, Machine, Observation,
-    OpenInteraction, Profile, Reply, Run, RunId, RunMachine, RunRow, RunStatus, RunTrigger, Strict, Subject,
-    Survey, TurnEnd,
+    Evidence, ExecutionId, ExecutionMode, Frame, Holder, Interaction, InteractionId, Known, Machine,
+    Observation, OpenInteraction, Profile, Reply, Run, RunId, RunMachine, RunRow, RunStatus, RunTrigger,
+    Strict, Subject, Survey, TurnEnd,
 };
 use serde_json::{Value, json};
 
@@ -408,7 +408,10 @@ fn every_way_of_asking_follows_the_same_rules(run: &Run) {
         assert_ne!(spec.execution_mode, ExecutionMode::Auto, "an auto run waits for its agent's question");
         let in_vain = run.status() == RunStatus::WaitingUser && max == Some(run.attempt_number());
         let is_put_right = run.contracts().any(adjourn_core::Contract::is_in_doubt);
-        assert!(!in_vain || is_put_right || run.ending().is_some(), "a run waits for an answer it cannot use");
+        assert!(
+            !in_vain || is_put_right || run.ending().is_some(),
+            "a run waits for an answer it cannot use"
+        );
     }
 }
 

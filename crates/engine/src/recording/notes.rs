@@ -62,6 +62,7 @@ fn result(told: &Told) -> Option<Value> {
     match told {
         Told::Over(consequence) | Told::Before(consequence) => Some(json!(consequence)),
         Told::WithUser(_) => Some(json!("with the user")),
+        Told::NoAttemptLeft(_) => Some(json!("no attempt left")),
         Told::Refused(why) => Some(json!({ "refused": why })),
         Told::Stale(_) => None,
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use adjourn_core::{
-    Command, Consequence, Contract, ContractAction, ContractSpec, ContractStatus, ErrorCode, ExecutionId,
-    ExecutionMode, Holder, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract, Run,
-    RunError, TooLongToShow, ToolCall, ToolDigests,
+    ActionType, Command, Consequence, Contract, ContractAction, ContractSpec, ContractStatus, ErrorCode,
+    ExecutionId, ExecutionMode, Holder, IdempotencyKey, KeyScope, Observation, Question, Refusal,
+    RequestContract, Run, RunError, TooLongToShow, ToolCall, ToolDigests,
 };
 use adjourn_engine::model::ToolOffer;
 use adjourn_engine::secrets::{MASK, Masker};
@@ -250,13 +250,16 @@ impl Inner {
     }
 
     async fn ask_user(&self, arguments: &Value, call_ref: Option<String>) -> Told {
-        let question = match ask_user::question(&self.masker.json(arguments)) {
-            Ok(question) => question,
+        let asked = self.masker.json(arguments);
+        let read = ask_user::question(&asked).and_then(|question| Ok((question, ask_user::timeout(&asked)?)));
+        let (question, timeout_seconds) = match read {
+            Ok(read) => read,
             Err(problem) => return Told::Refused(problem),
         };
         let spec = ContractSpec {
             idempotency_key: IdempotencyKey::of(ASK_USER, ASK_USER, arguments),
             scope: self.run.scope(KeyScope::Run),
+            timeout_seconds,
             ..spec(ContractAction::EcsRequest(question), call_ref)
         };
         let id = spec.execution_id;
@@ -307,8 +310,11 @@ impl Inner {
     async fn go_on(&self, contract: &Contract) -> Told {
         let id = contract.spec.execution_id;
         match contract.status {
-            ContractStatus::Pending => self.execute_recorded(id).await,
-            ContractStatus::Running
+            ContractStatus::Pending if contract.spec.action.kind() == ActionType::ToolCall => {
+                self.execute_recorded(id).await
+            }
+            ContractStatus::Pending
+            | ContractStatus::Running
             | ContractStatus::Waiting
             | ContractStatus::Completed
             | ContractStatus::Failed
@@ -338,6 +344,9 @@ pub(super) fn told(run: &Run, id: ExecutionId) -> Told {
     match run.consequence(id) {
         None => Told::Stale(Stale),
         Some(consequence) if consequence.status.is_terminal() => Told::Over(consequence),
+        Some(Consequence { status: ContractStatus::Pending, execution_id, .. }) => {
+            Told::NoAttemptLeft(execution_id)
+        }
         Some(consequence) => Told::WithUser(consequence.execution_id),
     }
 }

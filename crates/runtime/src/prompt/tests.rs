@@ -109,6 +109,7 @@ fn consequences_are_fields_to_read() {
             result,
             error_message: error.map(str::to_owned),
             outcome_unknown,
+            assumed: false,
             arguments: None,
         },
     };

@@ -31,7 +31,8 @@ pub(super) fn request(draft: &mut Draft, request: &RequestContract) -> Result<()
     draft.step_contract(id, ContractTrigger::Start, asker, None)?;
     let is_alone = subject.is_agents_own() && draft.run.spec.execution_mode == ExecutionMode::Auto;
     if is_alone && draft.run.auto_decisions >= AUTO_DECISIONS_MAX {
-        let problem = format!("{AUTO_DECISIONS_MAX} questions of this run were decided already: decide yourself");
+        let problem =
+            format!("{AUTO_DECISIONS_MAX} questions of this run were decided already: decide yourself");
         let detail = ContractDetail::Error(problem);
         return draft.step_contract(id, ContractTrigger::Reject, Actor::AutoDecide, Some(detail));
     }

@@ -14,9 +14,7 @@ pub(super) fn deadline(run: &Run, subject: Subject, now: Timestamp) -> Option<Ti
     let session = || session_timeout(run).map(|seconds| now.plus_seconds(seconds));
     match subject {
         Subject::Recovery(_) => None,
-        Subject::Form(id) => {
-            run.own_timeout(id).map(|seconds| now.plus_seconds(seconds)).or_else(session)
-        }
+        Subject::Form(id) => run.own_timeout(id).map(|seconds| now.plus_seconds(seconds)).or_else(session),
         Subject::Turn | Subject::Approval(_) | Subject::Elicitation(_) | Subject::Permission(_) => session(),
     }
 }

@@ -1,6 +1,8 @@
 //! Attempts, completion and repair.
 
-use adjourn_core::{ContractStatus, ErrorCode, ExecutionMode, Profile, Question, ResumesBy, RunStatus, WarningCode};
+use adjourn_core::{
+    ContractStatus, ErrorCode, ExecutionMode, Profile, Question, ResumesBy, RunStatus, WarningCode,
+};
 use serde_json::json;
 
 use crate::case::{ASKS, Case, DONE, WRONG};

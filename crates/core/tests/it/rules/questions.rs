@@ -174,7 +174,8 @@ fn auto_mode_answers_a_question_by_tool_at_once_with_its_default_or_the_automati
     assert_eq!(run.contract(with_default).result, Some(json!("b")));
     assert_eq!(run.contract(without).result, Some(Question::open_text("What?").default_answer()));
     for form in [with_default, without] {
-        let statuses: Vec<_> = run.contract(form).transitions.iter().map(|step| (step.to, step.actor)).collect();
+        let statuses: Vec<_> =
+            run.contract(form).transitions.iter().map(|step| (step.to, step.actor)).collect();
         assert_eq!(
             statuses,
             [

@@ -170,6 +170,7 @@ fn consequence(call_ref: &str, status: ContractStatus, result: Option<Value>) ->
         result: if failed.is_none() { result } else { None },
         error_message: failed,
         outcome_unknown: false,
+        assumed: false,
         arguments: None,
     }
 }

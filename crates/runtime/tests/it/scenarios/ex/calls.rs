@@ -156,20 +156,6 @@ fn ex_11_a_call_that_waits_for_approval_is_not_asked_for_twice() {
 }
 
 #[test]
-fn ex_12_what_is_known_to_have_failed_may_be_tried_again() {
-    let again = || Reply::call("fail", json!({}));
-    let model = ModelServer::start(Script::new([again(), again(), says_done("done")])).unwrap();
-    let stage = Stage::reasoning(&model, "irreversible = [\"*\"]");
-    let run = stage.start(json!({}));
-    run.ends();
-    let contracts = run.contracts();
-    assert_eq!(contracts.len(), 2);
-    assert_eq!(contracts[0].spec.idempotency_key, contracts[1].spec.idempotency_key);
-    assert_ne!(contracts[0].spec.execution_id, contracts[1].spec.execution_id);
-    assert!(contracts.iter().all(|contract| contract.status == ContractStatus::Failed));
-}
-
-#[test]
 fn a_model_that_calls_what_is_not_there_or_wrongly_is_told_and_nothing_is_recorded() {
     let wrong = calls(&[
         ("world__cuont", json!({ "text": "a" })),
