@@ -1,6 +1,7 @@
 //! The ways in which an agent asks: one body of a test plays on all of them.
 
 use std::fs;
+use std::path::Path;
 
 use adjourn_testkit::acp::{Act, TakesUp};
 use adjourn_testkit::model::{ModelServer, Outcome, Reply, Script};
@@ -94,6 +95,8 @@ pub(crate) enum Does {
     Finishes(&'static str),
     /// Ends with these words.
     Says(&'static str),
+    /// Calls the tool that counts, which needs a yes, with this text.
+    Counts(&'static str),
     /// Calls a tool twice, and is done.
     CallsTwice(&'static str),
 }
@@ -122,6 +125,13 @@ impl Way {
 
     /// The same with these settings of the engine.
     pub(crate) fn scene_of_engine(self, of_engine: &str, tables: &str, plan: &[Does]) -> Scene {
+        let scene = self.closed_scene(of_engine, tables, plan);
+        scene.stage.open();
+        scene
+    }
+
+    /// The same with nobody at work yet.
+    pub(crate) fn closed_scene(self, of_engine: &str, tables: &str, plan: &[Does]) -> Scene {
         let stage = Stage::closed(agent::STEERED);
         let runner = json!({
             "id": agent::SKILL, "execution_modes": ["interactive", "auto"], "tools": [WORLD],
@@ -150,10 +160,23 @@ impl Way {
         let holder = stage.path().join("agent");
         stage.configure(&format!(
             "{engine}\n[engines.{HOLDER}]\nkind = \"exec\"\npreset = \"command\"\ncommand = [{holder:?}]\n\
-             [tools.{WORLD}]\ncommand = {tools}\nirreversible = [\"*\"]\n{tables}\n"
+             [tools.{WORLD}]\ncommand = {tools}\nirreversible = [\"*\"]\napprove = [\"count\"]\n{tables}\n"
         ));
-        stage.open();
         Scene { stage, way: self, plan: plan.to_vec(), model }
+    }
+
+    /// The scene that another process has built in `folder`, with these settings.
+    pub(crate) fn scene_at(self, folder: &Path, settings: &str, plan: &[Does]) -> Scene {
+        let stage = Stage::at(folder);
+        stage.configure(settings);
+        stage.open();
+        Scene { stage, way: self, plan: plan.to_vec(), model: None }
+    }
+
+    /// The way with this name.
+    pub(crate) fn named(name: &str) -> Self {
+        let all = [Self::Printed, Self::SaidOnAcp, Self::ToolOnExec, Self::ToolOnAcp, Self::ToolOfReasoning];
+        all.into_iter().find(|way| format!("{way:?}") == name).unwrap()
     }
 
     /// Whether the question is a contract.
@@ -207,6 +230,7 @@ fn replies(does: &Does) -> Vec<Reply> {
         Does::AsksBadly(words) => vec![Reply::call("ask_user", unreadable()), Reply::text(*words)],
         Does::Finishes(answer) => vec![Reply::text(agent::done(answer))],
         Does::Says(words) => vec![Reply::text(*words)],
+        Does::Counts(text) => vec![Reply::call("count", json!({ "text": text }))],
         Does::CallsTwice(tool) => {
             vec![
                 Reply::call(*tool, json!({})),
@@ -229,6 +253,9 @@ fn shell(way: Way, does: &Does) -> String {
         Does::AsksBadly(words) => says(&format!("{words} {}", json!({ "ask_user": unreadable() }))),
         Does::Finishes(answer) => says(&agent::done(answer)),
         Does::Says(words) => says(words),
+        Does::Counts(text) => {
+            calls_by_curl(&format!("{WORLD}__count"), &json!({ "text": text })) + &says("I counted it.")
+        }
         Does::CallsTwice(tool) => {
             let call = calls_by_curl(&format!("{WORLD}__{tool}"), &json!({}));
             format!("{call}{call}{}", says(&agent::done("done")))
@@ -246,6 +273,9 @@ fn acts(way: Way, does: &Does) -> Vec<Act> {
         Does::AsksBadly(words) => vec![ask(unreadable()), Act::Say((*words).to_owned())],
         Does::Finishes(answer) => vec![Act::Say(agent::done(answer))],
         Does::Says(words) => vec![Act::Say((*words).to_owned())],
+        Does::Counts(text) => {
+            vec![Act::UseTool(format!("{WORLD}__count"), json!({ "text": text }))]
+        }
         Does::CallsTwice(tool) => vec![call(tool), call(tool), Act::Say(agent::done("done"))],
     }
 }
