@@ -26,8 +26,9 @@ fn session_timeout(run: &Run) -> Option<u32> {
 }
 
 impl Run {
-    /// The seconds that the agent itself gave its question, where they end before the run's own timeout does something.
-    pub(in crate::run) fn own_timeout(&self, id: ExecutionId) -> Option<u32> {
+    /// The seconds that the agent itself gave the question of this contract, where they end before the run's own timeout does
+    /// something.
+    pub fn own_timeout(&self, id: ExecutionId) -> Option<u32> {
         let own = self.contract(id)?.spec.timeout_seconds?;
         session_timeout(self).is_none_or(|session| own < session).then_some(own)
     }
