@@ -1,11 +1,12 @@
 //! EX: tool calls.
 
 use adjourn_core::{
-    Actor, Command, ContractReport, ContractStatus, ContractTrigger, FrameType, Outcome, RunStatus,
+    Action, Actor, Command, ContractReport, ContractStatus, ContractTrigger, FrameType, Outcome, RunStatus,
+    Timestamp,
 };
 use adjourn_runtime::Denied;
 use adjourn_testkit::model::{ModelServer, Reply, Script};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::Stage;
 use crate::stage::world::{call_of, calls, named, says_done, told, way};
@@ -89,6 +90,32 @@ fn ex_06_a_call_that_goes_well_is_completed_with_its_result() {
         "it may have happened from its start on"
     );
     assert_eq!(stage.effects(), ["a"]);
+}
+
+#[test]
+fn ex_06_each_transition_has_the_time_at_which_it_happened() {
+    let model = one_call("count", json!({ "text": "a" }));
+    let stage = Stage::reasoning(&model, "approve = [\"count\"]");
+    let run = stage.start(json!({}));
+    let question = run.waits();
+    stage.advance(40);
+    run.decide(question.interaction_id, Action::Approve, Value::Null).unwrap();
+    run.ends();
+    let contract = run.contract();
+    let seconds = |at: Timestamp| at.millis_since(contract.created_at) / 1000;
+    let times: Vec<_> = contract.transitions.iter().map(|step| (step.to, seconds(step.at))).collect();
+    let (asked, made) = (0, 40);
+    assert_eq!(
+        times,
+        [
+            (ContractStatus::Running, asked),
+            (ContractStatus::Waiting, asked),
+            (ContractStatus::Running, made),
+            (ContractStatus::Completed, made),
+        ]
+    );
+    assert_eq!(contract.dispatched_at.map(seconds), Some(made));
+    assert_eq!((contract.created_at, seconds(contract.updated_at)), (question.created_at, made));
 }
 
 #[test]
