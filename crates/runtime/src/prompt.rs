@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use adjourn_core::{
     By, ByKind, Consequence, Contract, ContractAction, DONE_MARKER, ExecutionMode, Question, QuestionKind,
 };
-use adjourn_engine::ASK_USER;
+use adjourn_engine::ASK_THE_USER;
 use serde_json::{Value, json};
 
 /// The prompt of a turn that goes on where the last one was cut off: never the original one again, which would have
@@ -137,7 +137,7 @@ pub struct Answered<'a> {
 /// A call that was open, and what became of it.
 #[derive(Debug, Clone)]
 pub struct Settled {
-    /// What was called: `mail.send`, or `ask_user`.
+    /// What was called: `mail.send`, or `ask_the_user`.
     pub call: String,
     /// What it was called with, as it may be seen.
     pub arguments: Value,
@@ -151,7 +151,7 @@ impl From<(&Contract, Consequence)> for Settled {
             ContractAction::ToolCall(call) => {
                 (format!("{}.{}", call.service, call.method), call.arguments.clone())
             }
-            ContractAction::EcsRequest(question) => (ASK_USER.to_owned(), json!(question.prompt)),
+            ContractAction::EcsRequest(question) => (ASK_THE_USER.to_owned(), json!(question.prompt)),
         };
         Self { call, arguments, consequence }
     }

@@ -1,14 +1,13 @@
 //! The tool that asks the user, as agents are offered it.
 
 use adjourn_core::{Question, QuestionKind};
-use adjourn_engine::ASK_USER;
 use adjourn_engine::model::ToolOffer;
 use serde_json::{Value, json};
 
-/// The tool, for an agent that may ask.
-pub(super) fn offer() -> ToolOffer {
+/// The tool under this name, for an agent that may ask.
+pub(super) fn offer(name: &str) -> ToolOffer {
     ToolOffer {
-        name: ASK_USER.to_owned(),
+        name: name.to_owned(),
         description: "Asks the user for a decision or a fact that only they have. The answer may take hours: when you are \
                       told that the question is with the user, end your turn; you will go on with the answer. Ask one \
                       thing, and give what is needed to answer it."
@@ -55,7 +54,7 @@ pub(super) fn offer() -> ToolOffer {
 
 /// The question that the tool was called with, or what is wrong with it.
 pub(super) fn question(arguments: &Value) -> Result<Question, String> {
-    Question::read(arguments).map_err(|problem| format!("`{ASK_USER}` cannot ask this: {problem}"))
+    Question::read(arguments).map_err(|problem| format!("this cannot be asked: {problem}"))
 }
 
 #[cfg(test)]
@@ -67,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_the_offer_allows_can_be_asked() {
-        let schema = Schema::compile(&offer().input_schema).unwrap();
+        let schema = Schema::compile(&offer("ask").input_schema).unwrap();
         for (arguments, kind) in [
             (json!({ "prompt": "Why?" }), QuestionKind::OpenText),
             (json!({ "prompt": "Which?", "options": ["a", "b"] }), QuestionKind::ChooseOne),
@@ -81,6 +80,6 @@ mod tests {
             assert_eq!(question(&arguments).unwrap().kind, kind, "{arguments}");
         }
         let wrong = question(&json!({ "kind": "confirm" })).unwrap_err();
-        assert_eq!(wrong, "`ask_user` cannot ask this: the question has no `prompt`");
+        assert_eq!(wrong, "this cannot be asked: the question has no `prompt`");
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use adjourn_core::{
     Command, Consequence, Contract, ContractAction, ContractSpec, ContractStatus, ErrorCode, ExecutionId,
-    ExecutionMode, Holder, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract, Run,
-    RunError, TooLongToShow, ToolCall, ToolDigests,
+    ExecutionMode, Holder, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract,
+    ResumesBy, Run, RunError, TooLongToShow, ToolCall, ToolDigests,
 };
 use adjourn_engine::model::ToolOffer;
 use adjourn_engine::secrets::{MASK, Masker};
-use adjourn_engine::{ASK_USER, Call, History, Stale, Told, Toolbox};
+use adjourn_engine::{ASK_THE_USER, ASK_USER, Call, History, Stale, Told, Toolbox, asks_the_user};
 use adjourn_store::decider::load;
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -98,11 +98,7 @@ impl Toolbox for TurnTools {
     fn offers(&self) -> BoxFuture<'_, Result<Vec<ToolOffer>, RunError>> {
         Box::pin(async {
             let offered = self.0.offered().await?;
-            let asks = match self.0.run.spec().execution_mode {
-                ExecutionMode::Interactive => Some(ask_user::offer()),
-                ExecutionMode::Auto => None,
-            };
-            offers::listed(&offered, asks)
+            offers::listed(&offered, self.0.asking_tool().map(ask_user::offer))
         })
     }
 
@@ -144,6 +140,15 @@ impl Inner {
         Ok(offered)
     }
 
+    /// The name under which the agent is offered the tool that asks the user; none where nobody is there to answer.
+    fn asking_tool(&self) -> Option<&'static str> {
+        match (self.run.spec().execution_mode, self.run.spec().resumes_by) {
+            (ExecutionMode::Auto, _) => None,
+            (ExecutionMode::Interactive, ResumesBy::Journal) => Some(ASK_USER),
+            (ExecutionMode::Interactive, ResumesBy::Handle) => Some(ASK_THE_USER),
+        }
+    }
+
     async fn first_listed(&self, offered: &[Offered]) -> Result<&ToolDigests, Stale> {
         let list = || async {
             if let Some(listed) = self.run.listed_tools() {
@@ -176,7 +181,7 @@ impl Inner {
             return self.go_on(contract).await;
         }
         let Call { name, arguments, call_ref } = call;
-        if name == ASK_USER {
+        if asks_the_user(&name) {
             return self.ask_user(&arguments, call_ref).await;
         }
         let offered = match self.offered().await {
@@ -184,7 +189,7 @@ impl Inner {
             Err(error) => return Told::Refused(error.message),
         };
         let Some(found) = offered.iter().find(|offered| offered.name() == name) else {
-            return Told::Refused(offers::unknown(&name, &offered));
+            return Told::Refused(offers::unknown(&name, &offered, self.asking_tool()));
         };
         let Offered { service, tool } = found;
         if arguments.to_string().contains(MASK) {
