@@ -88,6 +88,8 @@ pub struct Run {
     /// Questions of an `auto` run that Adjourn decided.
     auto_decisions: u32,
     handle: Option<String>,
+    /// The agent has shown that its conversation has the task in it.
+    knows_task: bool,
     /// The process that stays between turns.
     process: Option<Process>,
     /// The walls around its agent, as its last turn was started.
@@ -173,6 +175,12 @@ impl Run {
     /// The id that the agent keeps its conversation under.
     pub fn handle(&self) -> Option<&str> {
         self.handle.as_deref()
+    }
+
+    /// Whether the agent has shown that its conversation has the task in it: it said or did something, or ended a turn. An
+    /// agent that was killed before that may have a handle, and nothing kept under it.
+    pub fn knows_task(&self) -> bool {
+        self.knows_task
     }
 
     /// The process that stays between turns.

@@ -55,6 +55,7 @@ impl Run {
             turn_answers: Vec::new(),
             auto_decisions: 0,
             handle: spec.continues.as_ref().and_then(|continued| continued.handle.clone()),
+            knows_task: false,
             process: None,
             sandbox: None,
             profile: spec.profile,
@@ -101,6 +102,7 @@ impl Run {
             Event::Observed(observation) => self.observe(observation),
             Event::RepairStarted { repair, .. } => {
                 self.repairs = *repair;
+                self.knows_task = true;
                 self.message_frame = None;
             }
             Event::Warned(warning) => self.warnings.push(warning.clone()),
@@ -177,6 +179,7 @@ impl Run {
                 self.resolve(*id, InteractionTrigger::Withdraw, Actor::System, resolution)?;
             }
             Event::ContractCreated(spec) => {
+                self.knows_task = true;
                 let contract = Contract::new((**spec).clone(), self.attempt_number, at);
                 if self.contracts.insert(spec.execution_id, contract).is_some() {
                     return Err(format!("there is a contract {} already", spec.execution_id));
@@ -288,6 +291,11 @@ impl Run {
             TurnReason::First | TurnReason::Answer => self.attempts_counted += 1,
             TurnReason::Settled | TurnReason::Permission | TurnReason::GoOn => {}
         }
+        match reason {
+            TurnReason::First | TurnReason::GoOn => {}
+            // The turn before came to its end.
+            TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => self.knows_task = true,
+        }
     }
 
     fn observe(&mut self, observation: &Observation) {
@@ -306,8 +314,8 @@ impl Run {
             Observation::Message { .. }
             | Observation::Reasoning { .. }
             | Observation::ToolCall { .. }
-            | Observation::CommandExecution { .. }
-            | Observation::Step(_) => {}
+            | Observation::CommandExecution { .. } => self.knows_task = true,
+            Observation::Step(_) => {}
         }
     }
 
