@@ -6,6 +6,7 @@
 mod bench;
 mod cancel;
 mod contracts;
+mod defaults;
 mod detach;
 mod doctor;
 mod drain;
