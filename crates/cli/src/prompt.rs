@@ -1,19 +1,26 @@
 //! Asks a person at a terminal.
 
 mod contract;
+mod helper;
 mod plain;
 mod terminal;
+mod while_open;
 
 use std::io::IsTerminal;
 
 use adjourn_core::{InteractionView, Source};
 use inquire::{InquireError, Select};
+use serde::{Deserialize, Serialize};
 
+pub(crate) use helper::{Asks, SUBCOMMAND, main};
 pub(crate) use terminal::{OnTerminal, on_terminal};
+pub(crate) use while_open::{Watching, ask_while_open, resolution_text};
 
 use crate::answer::Given;
 
 /// What a person did when asked.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Asked<T> {
     /// They answered.
     Answer(T),

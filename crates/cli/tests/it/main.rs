@@ -32,6 +32,7 @@ mod token;
 mod traces;
 mod trust;
 mod webhooks;
+mod withdrawn;
 mod world;
 mod wrong_use;
 

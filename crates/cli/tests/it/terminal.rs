@@ -132,18 +132,6 @@ fn a_run_that_is_left_running_goes_on_in_the_background() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_told_how_it_was_decided() {
-    let world = World::new();
-    let mut terminal = Terminal::start(&world, &["run", "deploy", "--engine", "asks"]);
-    terminal.until_seen("Where should it go?");
-    let run = world.until_waiting(1).remove(0);
-    assert_eq!(world.says(&["reply", &run, "prod"]).code, Some(0));
-    terminal.types(ENTER);
-    terminal.until_seen("the question is answered already, with `prod`; your answer does not count");
-    assert_eq!(terminal.ended(), (Some(0), "{\n  \"where\": \"prod\"\n}\n".to_owned()));
-}
-
-#[test]
 fn a_command_that_asks_can_be_ended_and_its_run_is_left_waiting() {
     for signal in [Signal::TERM, Signal::HUP] {
         let world = World::new();
