@@ -37,7 +37,8 @@ pub use command::{
 pub use command::{create_key, successor_key};
 pub use decide::Decided;
 pub use event::{
-    ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, TurnReason, Usage,
+    ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, RefusedCall, TurnReason,
+    Usage,
 };
 pub use refusal::{Refusal, RefusalKind};
 pub(crate) use refusal::{field_list, open_list};
@@ -102,6 +103,8 @@ pub struct Run {
     contracts: BTreeMap<ExecutionId, Contract>,
     /// The tools as they were when they were first listed.
     tools: Option<Arc<ToolDigests>>,
+    /// Calls that were refused and written down.
+    refused_calls: u32,
     usage: Usage,
     warnings: Vec<Warning>,
     result: Option<Value>,

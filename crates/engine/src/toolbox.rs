@@ -40,6 +40,9 @@ pub trait Toolbox: std::fmt::Debug + Send + Sync + 'static {
     /// is not made again: what became of it is told.
     fn call(&self, call: Call) -> BoxFuture<'_, Told>;
 
+    /// Writes down a call that the engine or the gateway refused without asking for it, before the agent is told.
+    fn refused(&self, call: Call, reason: String) -> BoxFuture<'_, ()>;
+
     /// Has facts written down; they are durable when this returns.
     fn checkpoint(&self, facts: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>>;
 
@@ -58,6 +61,10 @@ impl Toolbox for NoTools {
 
     fn call(&self, call: Call) -> BoxFuture<'_, Told> {
         Box::pin(ready(Told::Refused(format!("there is no tool `{}`: there are none at all", call.name))))
+    }
+
+    fn refused(&self, _: Call, _: String) -> BoxFuture<'_, ()> {
+        Box::pin(ready(()))
     }
 
     fn checkpoint(&self, _: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {

@@ -63,6 +63,7 @@ impl Run {
             interactions: Vec::new(),
             contracts: std::collections::BTreeMap::new(),
             tools: None,
+            refused_calls: 0,
             usage: Usage::default(),
             warnings: Vec::new(),
             result: None,
@@ -196,6 +197,10 @@ impl Run {
                 if *happened {
                     contract.result = note.clone().map(serde_json::Value::String);
                 }
+            }
+            Event::CallRefused(_) => {
+                self.knows_task = true;
+                self.refused_calls += 1;
             }
             Event::ToolsListed(tools) => self.tools = Some(Arc::new(tools.clone())),
             Event::ToolChanged { id, definition } => {
