@@ -37,7 +37,8 @@ pub use command::{
 pub use command::{create_key, successor_key};
 pub use decide::Decided;
 pub use event::{
-    ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, TurnReason, Usage,
+    ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, RefusedCall, TurnReason,
+    Usage,
 };
 pub use refusal::{Refusal, RefusalKind};
 pub(crate) use refusal::{field_list, open_list};
@@ -90,6 +91,8 @@ pub struct Run {
     /// Questions of an `auto` run that Adjourn decided.
     auto_decisions: u32,
     handle: Option<String>,
+    /// The agent has shown that its conversation has the task in it.
+    knows_task: bool,
     /// The process that stays between turns.
     process: Option<Process>,
     /// The walls around its agent, as its last turn was started.
@@ -102,6 +105,8 @@ pub struct Run {
     contracts: BTreeMap<ExecutionId, Contract>,
     /// The tools as they were when they were first listed.
     tools: Option<Arc<ToolDigests>>,
+    /// Calls that were refused and written down.
+    refused_calls: u32,
     usage: Usage,
     warnings: Vec<Warning>,
     result: Option<Value>,
@@ -175,6 +180,12 @@ impl Run {
     /// The id that the agent keeps its conversation under.
     pub fn handle(&self) -> Option<&str> {
         self.handle.as_deref()
+    }
+
+    /// Whether the agent has shown that its conversation has the task in it: it said or did something, or ended a turn. An
+    /// agent that was killed before that may have a handle, and nothing kept under it.
+    pub fn knows_task(&self) -> bool {
+        self.knows_task
     }
 
     /// The process that stays between turns.

@@ -323,7 +323,7 @@ impl Desk {
                 let news =
                     News { answered: &answered, settled: &settled, permissions: &permissions, waiting };
                 match reason {
-                    TurnReason::GoOn if run.spec().continues.is_some() && run.attempt_number() == 1 => {
+                    TurnReason::GoOn if !run.knows_task() => {
                         prompt::go_on_with_task(&news, &self.first_words(run, workspace, skill, asked))
                     }
                     TurnReason::GoOn => prompt::go_on(&news),

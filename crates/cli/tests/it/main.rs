@@ -6,6 +6,7 @@
 mod bench;
 mod cancel;
 mod contracts;
+mod defaults;
 mod detach;
 mod doctor;
 mod drain;
@@ -31,6 +32,7 @@ mod token;
 mod traces;
 mod trust;
 mod webhooks;
+mod withdrawn;
 mod world;
 mod wrong_use;
 

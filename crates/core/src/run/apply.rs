@@ -55,6 +55,7 @@ impl Run {
             turn_answers: Vec::new(),
             auto_decisions: 0,
             handle: spec.continues.as_ref().and_then(|continued| continued.handle.clone()),
+            knows_task: false,
             process: None,
             sandbox: None,
             profile: spec.profile,
@@ -62,6 +63,7 @@ impl Run {
             interactions: Vec::new(),
             contracts: std::collections::BTreeMap::new(),
             tools: None,
+            refused_calls: 0,
             usage: Usage::default(),
             warnings: Vec::new(),
             result: None,
@@ -101,6 +103,7 @@ impl Run {
             Event::Observed(observation) => self.observe(observation),
             Event::RepairStarted { repair, .. } => {
                 self.repairs = *repair;
+                self.knows_task = true;
                 self.message_frame = None;
             }
             Event::Warned(warning) => self.warnings.push(warning.clone()),
@@ -182,6 +185,7 @@ impl Run {
                 self.resolve(*id, InteractionTrigger::Withdraw, Actor::System, resolution)?;
             }
             Event::ContractCreated(spec) => {
+                self.knows_task = true;
                 let contract = Contract::new((**spec).clone(), self.attempt_number, at);
                 if self.contracts.insert(spec.execution_id, contract).is_some() {
                     return Err(format!("there is a contract {} already", spec.execution_id));
@@ -198,6 +202,10 @@ impl Run {
                 if *happened {
                     contract.result = note.clone().map(serde_json::Value::String);
                 }
+            }
+            Event::CallRefused(_) => {
+                self.knows_task = true;
+                self.refused_calls += 1;
             }
             Event::ToolsListed(tools) => self.tools = Some(Arc::new(tools.clone())),
             Event::ToolChanged { id, definition } => {
@@ -303,6 +311,11 @@ impl Run {
                 self.restarts = 0;
             }
         }
+        match reason {
+            TurnReason::First | TurnReason::GoOn => {}
+            // The turn before came to its end.
+            TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => self.knows_task = true,
+        }
     }
 
     fn observe(&mut self, observation: &Observation) {
@@ -321,8 +334,8 @@ impl Run {
             Observation::Message { .. }
             | Observation::Reasoning { .. }
             | Observation::ToolCall { .. }
-            | Observation::CommandExecution { .. }
-            | Observation::Step(_) => {}
+            | Observation::CommandExecution { .. } => self.knows_task = true,
+            Observation::Step(_) => {}
         }
     }
 

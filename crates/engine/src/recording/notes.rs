@@ -85,6 +85,10 @@ impl Toolbox for NotingToolbox {
         })
     }
 
+    fn refused(&self, call: Call, reason: String) -> BoxFuture<'_, ()> {
+        self.tools.refused(call, reason)
+    }
+
     fn checkpoint(&self, facts: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {
         Box::pin(async move {
             self.tools.checkpoint(facts.clone()).await?;

@@ -146,7 +146,12 @@ pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal
         | ContractStatus::Rejected
         | ContractStatus::Cancelled => ContractTrigger::Start,
     };
-    draft.step_contract(id, trigger, Actor::ToolNode, Some(ContractDetail::Dispatched))
+    draft.step_contract(id, trigger, beginner(trigger), Some(ContractDetail::Dispatched))
+}
+
+/// Who begins a call: the node that runs tools, or the runner that takes up a graph which waited for a person.
+fn beginner(trigger: ContractTrigger) -> Actor {
+    if trigger == ContractTrigger::Resume { Actor::GraphRunner } else { Actor::ToolNode }
 }
 
 /// The call is over.
@@ -195,7 +200,7 @@ fn begin_unmade(draft: &mut Draft, id: ExecutionId, report: &ContractReport) -> 
         | ContractStatus::Rejected
         | ContractStatus::Cancelled => return Ok(()),
     };
-    draft.step_contract(id, trigger, Actor::ToolNode, None)
+    draft.step_contract(id, trigger, beginner(trigger), None)
 }
 
 /// A person says what became of a call whose result was lost.

@@ -121,6 +121,10 @@ impl Toolbox for Scripted {
         })
     }
 
+    fn refused(&self, _: Call, _: String) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
     fn checkpoint(&self, _: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {
         Box::pin(async { Ok(()) })
     }

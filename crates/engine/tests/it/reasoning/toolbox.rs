@@ -195,6 +195,10 @@ impl Toolbox for ScriptedToolbox {
         Box::pin(self.make(call))
     }
 
+    fn refused(&self, _: Call, _: String) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
     fn checkpoint(&self, facts: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {
         Box::pin(async move {
             self.operation().await;
