@@ -1,8 +1,8 @@
-//! An owner of the data directory that stays when the command is gone.
+//! The owner of a data directory that goes on when the command that started it is gone.
 
-use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,8 +21,8 @@ pub(crate) const GREETING: &str = "takes over";
 /// How long it may take to answer. A start takes a tenth of a second, and longer where the last owner has to let go first.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(15);
 
-/// How often it is looked meanwhile.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How often it is looked meanwhile: a person waits for it.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// Has the data directory owned by a process of its own, and returns when it answers. If somebody else becomes the owner
 /// first, that one does as well.
@@ -42,9 +42,9 @@ pub(crate) async fn start(global: &Global) -> anyhow::Result<()> {
 /// Has a process of its own wait for the data directory, which it owns when this one ends: only then is it certain that
 /// nothing of a turn is left that goes on.
 pub(crate) async fn hand_over(global: &Global) -> anyhow::Result<Child> {
-    fs::create_dir_all(&global.data)
-        .with_context(|| format!("cannot use {} as data directory", global.data.display()))?;
-    let mut child = spawn(global).context("cannot start an owner in the background")?;
+    make(&global.data).with_context(|| format!("cannot use {} as data directory", global.data.display()))?;
+    let child = command(global).and_then(|mut command| command.stdout(Stdio::piped()).spawn());
+    let mut child = child.context("cannot start an owner in the background")?;
     let stdout = child.stdout.take();
     let greeted = tokio::task::spawn_blocking(move || {
         let mut line = String::new();
@@ -57,15 +57,35 @@ pub(crate) async fn hand_over(global: &Global) -> anyhow::Result<Child> {
     Ok(child)
 }
 
-fn spawn(global: &Global) -> std::io::Result<Child> {
+/// Has a process of its own become the owner as soon as it can. Nobody waits for that.
+pub(crate) fn take_over_later(global: &Global) -> io::Result<()> {
+    command(global)?.stdout(Stdio::null()).spawn().map(drop)
+}
+
+/// Makes the data directory, which only its owner can enter.
+fn make(data: &Path) -> io::Result<()> {
+    if data.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = data.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(data) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && data.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
+fn command(global: &Global) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["serve", "--until-idle", "--data"]).arg(&global.data);
+    command.arg("background").arg("--data").arg(&global.data);
     if let Some(config) = &global.config {
         command.arg("--config").arg(config);
     }
     let log = global.data.join(LOG_FILE);
     let log = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(log)?;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn()
+    command.stdin(Stdio::null()).stderr(log);
+    Ok(command)
 }
 
 fn last_words(global: &Global) -> String {

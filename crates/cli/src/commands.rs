@@ -1,5 +1,6 @@
 //! The command line: the options that every command takes, and one module for each command.
 
+mod background;
 mod bench;
 mod cancel;
 mod config;
@@ -64,6 +65,7 @@ enum Command {
     Files(files::Files),
     Roundtable(roundtable::Roundtable),
     Serve(serve::Serve),
+    Background(background::Background),
     Mcp(mcp::Mcp),
     Token(token::Token),
     Engines(engines::Engines),
@@ -133,6 +135,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Files(command) => drive(command.run(&global)),
         Command::Roundtable(command) => drive(command.run(&global)),
         Command::Serve(command) => drive(command.run(&global)),
+        Command::Background(command) => drive(command.run(&global)),
         Command::Mcp(command) => drive(command.run(&global)),
         Command::Token(command) => command.run(&global),
         Command::Engines(command) => drive(command.run(&global)),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{RunId, Timestamp};
+use adjourn_engine::ShellVariables;
 use adjourn_runtime::config::{Config, ConfigFile};
 use adjourn_runtime::workspace::{Workspace, WorkspaceError, Workspaces};
 use adjourn_runtime::{Clock, SystemClock};
@@ -10,7 +11,10 @@ use adjourn_store::{Error, SqliteStore};
 use anyhow::{Context, anyhow};
 use clap::Args;
 
+use crate::background;
 use crate::exit::wrong_use;
+use crate::make_room::{LOOK_EVERY, MakeRoom};
+use crate::remembered_config;
 use crate::style;
 use crate::text::{clean, quoted};
 use crate::trust;
@@ -41,6 +45,37 @@ pub(crate) struct Global {
     pub(crate) json: bool,
 }
 
+/// Where the configuration comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConfigSource {
+    /// It was named with `--config`.
+    Named,
+    /// The data directory was last used with it.
+    Remembered,
+    /// It is beside the data directory.
+    Beside,
+}
+
+impl ConfigSource {
+    /// For people.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::Named => "named with --config",
+            Self::Remembered => "the data directory was last used with it",
+            Self::Beside => "found beside the data directory",
+        }
+    }
+
+    /// For programs.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Named => "named",
+            Self::Remembered => "remembered",
+            Self::Beside => "beside",
+        }
+    }
+}
+
 impl Global {
     /// Complains where nothing was ever run: what is not there is not made by looking at it.
     pub(crate) fn check_there(&self) -> anyhow::Result<()> {
@@ -54,40 +89,99 @@ impl Global {
         ))
     }
 
-    /// The journal as its owner, without anything being driven.
-    pub(crate) fn owner(&self) -> anyhow::Result<SqliteStore> {
+    /// Does something with the journal as its owner, without anything being driven. An owner in the background that only waits
+    /// makes room for that, and there is another one afterwards if there is still something to wait for.
+    pub(crate) fn alone<T>(&self, work: impl FnOnce(&SqliteStore) -> anyhow::Result<T>) -> anyhow::Result<T> {
         self.check_there()?;
-        SqliteStore::open(&self.data).map_err(|error| match error {
-            Error::Owned { .. } => anyhow!("{error}\nwait until it is done, or end it: this is done alone"),
-            error => error.into(),
-        })
+        let mut room = MakeRoom::new(self);
+        let store = loop {
+            match SqliteStore::open(&self.data) {
+                Err(Error::Owned { owner, .. }) if room.asks(&owner) => std::thread::sleep(LOOK_EVERY),
+                Err(error @ Error::Owned { .. }) => {
+                    return Err(anyhow!("{error}\nwait until it is done, or end it: this is done alone"));
+                }
+                opened => break opened?,
+            }
+        };
+        let done = work(&store);
+        let is_left = room.is_told() && adjourn_server::can_go_on(&store).unwrap_or(true);
+        drop(store);
+        if is_left {
+            background::take_over_later(self)
+                .context("nobody waits here any more for what was waited for")?;
+        }
+        done
+    }
+
+    /// Whether a configuration is named that the data directory was not last used with.
+    pub(crate) fn names_other_config(&self) -> bool {
+        let named = self.config.as_ref().and_then(|named| std::path::absolute(named).ok());
+        named.is_some_and(|named| remembered_config::read(&self.data).as_ref() != Some(&named))
+    }
+
+    /// The configuration file that counts: the one that is named, else the one that the data directory was last used with, else
+    /// the one beside it.
+    pub(crate) fn config_file(&self) -> anyhow::Result<Option<(ConfigFile, ConfigSource)>> {
+        if let Some(named) = &self.config {
+            return Ok(Some((ConfigFile::open(named).map_err(wrong_use)?, ConfigSource::Named)));
+        }
+        if let Some(path) = remembered_config::read(&self.data) {
+            if !path.exists() {
+                return Err(wrong_use(format!(
+                    "the configuration {0}, which {1} was last used with, is not there any more\nput it back, or name \
+                     another with --config FILE, which is remembered instead; {1}/{2} has the path",
+                    path.display(),
+                    self.data.display(),
+                    remembered_config::FILE,
+                )));
+            }
+            return Ok(Some((ConfigFile::open(&path).map_err(wrong_use)?, ConfigSource::Remembered)));
+        }
+        let found = ConfigFile::beside(&self.data).map_err(wrong_use)?;
+        Ok(found.map(|file| (file, ConfigSource::Beside)))
     }
 
     /// The configuration, for what starts nothing of it. Nothing is said about it.
     pub(crate) fn config_without_trust(&self) -> anyhow::Result<Config> {
-        Config::load(self.config.as_deref(), &self.data).map_err(wrong_use)
+        match self.config_file()? {
+            Some((file, _)) => file.config().map_err(wrong_use),
+            None => Config::load(None, &self.data).map_err(wrong_use),
+        }
     }
 
     /// The configuration. One that was found, not named, has to be [trusted](trust) where it runs something. Settings that are
     /// probably mistakes are printed as warnings.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        let found = match &self.config {
-            Some(_) => None,
-            None => ConfigFile::beside(&self.data).map_err(wrong_use)?,
-        };
-        let config = match found {
-            Some(file) => {
+        let config = match self.config_file()? {
+            Some((file, source)) => {
                 let config = file.config().map_err(wrong_use)?;
-                trust::check(&file, !self.json)?;
+                match source {
+                    ConfigSource::Named => {}
+                    ConfigSource::Remembered | ConfigSource::Beside => trust::check(&file, !self.json)?,
+                }
                 config
             }
-            None => self.config_without_trust()?,
+            None => Config::load(None, &self.data).map_err(wrong_use)?,
         };
         for warning in &config.warnings {
             let warning = clean(&warning.to_string());
             anstream::eprintln!("{} {warning}", style::styled(style::ODD, "warning:"));
         }
         Ok(config)
+    }
+
+    /// Has the data directory, which is there, remember the configuration that was named, so that later commands need not name
+    /// it. What it runs is trusted like that of a file that a person allowed, until it changes.
+    pub(crate) fn remember_config(&self) {
+        let Some(named) = &self.config else { return };
+        let remembered = remembered_config::write(&self.data, named).map_err(anyhow::Error::from);
+        if let Err(error) = remembered.and_then(|()| trust::remember_named(named)) {
+            let problem = clean(&format!("{error:#}"));
+            anstream::eprintln!(
+                "{} the configuration is not remembered, name it each time: {problem}",
+                style::styled(style::ODD, "warning:")
+            );
+        }
     }
 
     /// Takes from other users what they could read of the data directory, and says so if that was anything.
@@ -111,18 +205,38 @@ impl Global {
         self.server.is_none().then(|| Workspaces::new(&self.absolute_data()).open(run_id))
     }
 
+    /// The variables of this shell that the configured engines may pass on, for an owner on this machine; none for a server.
+    pub(crate) fn shell(&self) -> Option<ShellVariables> {
+        if self.server.is_some() {
+            return None;
+        }
+        // Only names are taken from it, and the owner has its own.
+        let config = self.config_without_trust().unwrap_or_default();
+        let names = config.engine_names();
+        let engines: Vec<_> = names.into_iter().filter_map(|name| config.engine(name)).collect();
+        let passes = |name: &str| engines.iter().any(|engine| engine.passes(name));
+        Some(ShellVariables::new(std::env::vars_os(), passes))
+    }
+
     /// A command as a person would type it here.
     pub(crate) fn command(&self, rest: &str) -> String {
         let by_environment =
             |name: &str, value: &Path| std::env::var_os(name).is_some_and(|set| Path::new(&set) == value);
+        let mut words = vec!["adjourn".to_owned()];
         match &self.server {
-            Some(url) if by_environment(SERVER_VARIABLE, Path::new(url)) => format!("adjourn {rest}"),
-            Some(url) => format!("adjourn --server {} {rest}", quoted(url)),
-            None if self.data == Path::new(DATA_DEFAULT) || by_environment("ADJOURN_DATA", &self.data) => {
-                format!("adjourn {rest}")
+            Some(url) if by_environment(SERVER_VARIABLE, Path::new(url)) => {}
+            Some(url) => words.extend(["--server".to_owned(), quoted(url)]),
+            None => {
+                if self.data != Path::new(DATA_DEFAULT) && !by_environment("ADJOURN_DATA", &self.data) {
+                    words.extend(["--data".to_owned(), quoted(&self.data.display().to_string())]);
+                }
+                if let Some(named) = self.config.as_ref().filter(|_| self.names_other_config()) {
+                    words.extend(["--config".to_owned(), quoted(&named.display().to_string())]);
+                }
             }
-            None => format!("adjourn --data {} {rest}", quoted(&self.data.display().to_string())),
         }
+        words.push(rest.to_owned());
+        words.join(" ")
     }
 }
 

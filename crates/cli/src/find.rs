@@ -1,7 +1,7 @@
 //! Which run or roundtable is meant: its id, or an end of it that no other has.
 
 use adjourn_core::roundtable::RoundtableView;
-use adjourn_core::{RoundtableId, RunId, RunView, Timestamp};
+use adjourn_core::{ListedRun, RoundtableId, RunId, RunView, Timestamp};
 use anyhow::bail;
 use axum::http::StatusCode;
 
@@ -24,7 +24,7 @@ pub(crate) async fn find(client: &mut Client<'_>, given: &str) -> anyhow::Result
         Err(_) => {
             let part = part(given, RunId::PREFIX, "a run")?;
             let rows = client.runs(&RunQuery::default(), usize::MAX).await?.items;
-            let candidates = rows.into_iter().map(|row| Candidate {
+            let candidates = rows.into_iter().map(|ListedRun { row, .. }| Candidate {
                 id: row.run_id,
                 status: row.status.name(),
                 about: row.skill.unwrap_or_else(|| "-".to_owned()),

@@ -41,6 +41,13 @@ pub(crate) fn show(
             anstream::eprintln!("more of it: {}", global.command(&format!("show {}", run.run_id)));
         }
         RunStatus::WaitingUser => ask_later(global, run, open, shown),
+        RunStatus::Queued if run.blocked_by.is_some() => {
+            anstream::eprintln!(
+                "{}\nto end it instead: {}",
+                blocked_text(run),
+                global.command(&format!("cancel {}", run.run_id))
+            );
+        }
         RunStatus::Queued | RunStatus::Running => {
             anstream::eprintln!("{}", who_goes_on(global, run, goes_on));
         }
@@ -66,6 +73,12 @@ fn headline(run: &RunView) -> String {
     }
     parts.extend(usage_text(run.usage));
     parts.join("  ")
+}
+
+/// What a blocked run waits for.
+pub(crate) fn blocked_text(run: &RunView) -> String {
+    let engine = clean(&run.engine);
+    format!("its engine `{engine}` is not installed or not configured here; it goes on by itself when it is")
 }
 
 /// Who works on a run that is not watched any longer.

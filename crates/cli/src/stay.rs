@@ -126,10 +126,14 @@ impl Stay<'_, '_> {
             let run = self.tail.now();
             // What led to a question, or to the end, is shown first.
             let open = run.pending.clone().filter(|_| !self.tail.is_behind());
-            if run.status.is_terminal() && !self.tail.is_behind() {
+            let is_over = run.status.is_terminal() || run.blocked_by.is_some();
+            if is_over && !self.tail.is_behind() {
                 return Ok(());
             }
             let next = match open {
+                Some(_) if self.answers.is_over() && run.status == RunStatus::WaitingUser => return Ok(()),
+                // Its turn may go on: it ends by itself, and then the run waits.
+                Some(_) if self.answers.is_over() => self.wait(Doing::Works).await?,
                 Some(open) => self.answer(&open).await?,
                 None => self.wait(Doing::Works).await?,
             };
@@ -171,7 +175,7 @@ impl Stay<'_, '_> {
         tokio::select! {
             line = self.answers.next_line() => match line {
                 Some(text) => self.give_text(open, &text).await,
-                None => Ok(Next::Leave),
+                None => Ok(Next::GoOn),
             },
             // It may be decided without us; then the line that comes is for the next question.
             news = self.tail.next(self.client) => {

@@ -5,7 +5,7 @@
 //! directory, which may have come with the file.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use adjourn_engine::UserList;
 use adjourn_runtime::config::ConfigFile;
@@ -55,6 +55,20 @@ pub(crate) fn check(file: &ConfigFile, may_ask: bool) -> anyhow::Result<()> {
 /// Trusts a file as it is now.
 pub(crate) fn remember(file: &ConfigFile) -> anyhow::Result<()> {
     add(&list()?, file)
+}
+
+/// Trusts a file that was named, as it is now, so that it is trusted when it is remembered.
+pub(crate) fn remember_named(path: &Path) -> anyhow::Result<()> {
+    let file = ConfigFile::open(path).map_err(wrong_use)?;
+    // Who says so for one command says so for the next.
+    if is_trusted_by_variable()? || file.what_it_runs().map_err(wrong_use)?.is_empty() {
+        return Ok(());
+    }
+    let list = list()?;
+    match line(&file) {
+        Some(line) if list.has(&line) => Ok(()),
+        Some(_) | None => add(&list, &file),
+    }
 }
 
 fn is_trusted_by_variable() -> anyhow::Result<bool> {

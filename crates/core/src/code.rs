@@ -65,6 +65,8 @@ named! {
         DeadlineMoved = "DEADLINE_MOVED",
         /// A part of what the agent printed could not be kept in its log.
         OutputNotKept = "OUTPUT_NOT_KEPT",
+        /// The engine is not installed or not configured here; the run waits until it is.
+        EngineNotFound = "ENGINE_NOT_FOUND",
     }
 }
 

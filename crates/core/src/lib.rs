@@ -93,5 +93,5 @@ pub use time::{Boot, Timestamp};
 pub use tool_digest::{ToolDigest, ToolDigests};
 pub use view::{ContractView, OutcomeKind, TransitionView};
 pub use view::{GraphStatus, GraphView, SettlementView, StepMetadata, Trace, TraceStep};
-pub use view::{InteractionView, ProfileView, RunView};
+pub use view::{InteractionView, ListedRun, ProfileView, RunView};
 pub use visible::{is_hidden, visible, visible_line};

@@ -109,6 +109,8 @@ pub struct Run {
     refused_calls: u32,
     usage: Usage,
     warnings: Vec<Warning>,
+    /// A warning says that the engine was not there, and no turn began since.
+    engine_missed: bool,
     result: Option<Value>,
     error: Option<RunError>,
 }

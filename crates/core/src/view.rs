@@ -13,9 +13,9 @@ use crate::names::named;
 use crate::question::present;
 use crate::time::wire;
 use crate::{
-    ActionType, Actor, By, Contract, ContractAction, ContractStatus, ContractTrigger, ExecutionId,
+    ActionType, Actor, By, Contract, ContractAction, ContractStatus, ContractTrigger, ErrorCode, ExecutionId,
     ExecutionMode, Interaction, InteractionId, InteractionStatus, Outcome, Profile, Question, Run, RunError,
-    RunId, RunStatus, Settlement, Source, Strict, Timestamp, ToolCall, Transition, Usage, Warning,
+    RunId, RunRow, RunStatus, Settlement, Source, Strict, Timestamp, ToolCall, Transition, Usage, Warning,
 };
 
 /// A run, as every surface shows it.
@@ -51,6 +51,9 @@ pub struct RunView {
     pub restarts: u32,
     /// Whether it holds a slot.
     pub holds_slot: bool,
+    /// What keeps a queued run from starting, besides the slots: its engine is not there. Looked up when it is shown.
+    #[serde(default)]
+    pub blocked_by: Option<ErrorCode>,
     /// The walls around its agent as its last turn was started, or `off`; none for engines without a process.
     pub sandbox: Option<String>,
     /// The finished run whose conversation it took over.
@@ -77,6 +80,18 @@ pub struct RunView {
     /// When its last event was decided.
     #[serde(with = "wire")]
     pub updated_at: Timestamp,
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListedRun {
+    /// What the journal has.
+    #[serde(flatten)]
+    pub row: RunRow,
+    /// What keeps a queued run from starting, besides the slots: its engine is not there. Looked up when it is shown.
+    #[serde(default)]
+    pub blocked_by: Option<ErrorCode>,
 }
 
 /// What becomes of a process while its run waits.
@@ -106,6 +121,7 @@ impl RunView {
             max_attempt: spec.max_attempt,
             restarts: run.restarts(),
             holds_slot: run.holds_slot(),
+            blocked_by: None,
             sandbox: run.sandbox().map(str::to_owned),
             continues: spec.continues.as_ref().map(|continued| continued.run_id),
             usage: run.usage(),

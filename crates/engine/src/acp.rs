@@ -35,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use permission::{PermissionAnswer, PermissionRule, ToolKind};
 
+use crate::environment::ShellVariables;
 use crate::exec::Permission;
 use crate::gateway::{Gateway, Offered};
 use crate::sandbox::SandboxOptions;
@@ -271,11 +272,11 @@ impl Engine for AcpEngine {
     /// An agent that cannot take up a conversation is never said to have a handle; whether one that says it can does, is
     /// seen when it is tried.
     fn can_resume(&self, turn: &Turn) -> bool {
-        turn.handle.is_some() && turn.workspace.is_dir() && self.is_installed()
+        turn.handle.is_some() && turn.workspace.is_dir()
     }
 
-    fn is_installed(&self) -> bool {
-        self.locate(&self.environment()).is_ok()
+    fn is_installed(&self, shell: Option<&ShellVariables>) -> bool {
+        self.locate(&self.environment(shell)).is_ok()
     }
 
     fn probe(&self) -> BoxFuture<'_, Probe> {

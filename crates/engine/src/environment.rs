@@ -5,6 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 /// A variable that every agent gets if we have it, and why. A name that ends with `*` stands for all that begin so.
 struct Allowed {
@@ -43,6 +47,39 @@ const ALLOWED: &[Allowed] = &[
     Allowed { name: "no_proxy", because: "comes with http_proxy" },
 ];
 
+/// Variables of the shell that asked for a run, of which its agent gets what its engine allows. Cheap to clone.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellVariables(Arc<BTreeMap<String, String>>);
+
+impl ShellVariables {
+    /// The allow-listed part of `variables`, and what `pass` names of it. A variable that is no text is left out.
+    pub fn new(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        pass: impl Fn(&str) -> bool,
+    ) -> Self {
+        let text =
+            |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let passes = |(name, _): &(String, String)| is_allowed(OsStr::new(name)) || pass(name);
+        Self(Arc::new(variables.into_iter().filter_map(text).filter(passes).collect()))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+
+    fn os(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        self.0.iter().map(|(name, value)| (name.into(), value.into()))
+    }
+}
+
+/// Without values, among which are keys.
+impl fmt::Debug for ShellVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
 /// This machine, as an exception from proxies.
 const LOOPBACK: &str = "127.0.0.1";
 
@@ -63,6 +100,18 @@ impl Environment {
         let mut variables: BTreeMap<_, _> = ours.into_iter().filter(|(name, _)| passes(name)).collect();
         variables.extend(own.iter().map(|(name, value)| (name.into(), value.into())));
         Self { variables }
+    }
+
+    /// The environment of an agent whose run was asked for from a shell with these variables; with ours, where none is known.
+    pub(crate) fn of_run(
+        shell: Option<&ShellVariables>,
+        pass: &[String],
+        own: &BTreeMap<String, String>,
+    ) -> Self {
+        match shell {
+            Some(shell) => Self::new(shell.os(), pass, own),
+            None => Self::new(std::env::vars_os(), pass, own),
+        }
     }
 
     pub(crate) fn set(&mut self, name: &str, value: impl Into<OsString>) {

@@ -31,6 +31,7 @@ pub(crate) use output::{CHUNK_BYTES, OUTPUT_BYTES_MAX};
 pub use presets::Preset;
 pub use profile::Permission;
 
+use crate::environment::ShellVariables;
 use crate::gateway::Gateway;
 use crate::lines::TEXT_BYTES_MAX;
 use crate::sandbox::SandboxOptions;
@@ -107,7 +108,7 @@ impl ExecEngine {
 
     /// Starts the agent, or says why it cannot be.
     async fn start(&self, turn: &Turn, guest: Option<&Guest>) -> Result<(Supervised, Unread), Finished> {
-        let mut environment = self.environment();
+        let mut environment = self.environment(turn.shell.as_ref());
         let program =
             self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;
         if !turn.workspace.is_dir() {
@@ -219,14 +220,13 @@ impl Engine for ExecEngine {
         Box::pin(self.execute(turn, seen, stop))
     }
 
-    /// Agents keep their conversations where only they know; what can be told is whether there is an agent, and a
-    /// place for it to work.
+    /// Agents keep their conversations where only they know; what can be told is whether there is a place for it to work.
     fn can_resume(&self, turn: &Turn) -> bool {
-        turn.handle.is_some() && turn.workspace.is_dir() && self.locate(&self.environment()).is_ok()
+        turn.handle.is_some() && turn.workspace.is_dir()
     }
 
-    fn is_installed(&self) -> bool {
-        self.locate(&self.environment()).is_ok()
+    fn is_installed(&self, shell: Option<&ShellVariables>) -> bool {
+        self.locate(&self.environment(shell)).is_ok()
     }
 
     fn probe(&self) -> BoxFuture<'_, Probe> {

@@ -41,7 +41,7 @@ mod turn;
 mod user_list;
 
 pub use acp::{AcpConfig, AcpEngine, PermissionAnswer, PermissionRule, Serves, ToolKind};
-pub use environment::allowed_environment;
+pub use environment::{ShellVariables, allowed_environment};
 pub use exec::{ExecConfig, ExecEngine, Permission, Preset};
 pub use gateway::Gateway;
 pub use log::{LostOutput, log_file};

@@ -24,6 +24,7 @@ use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::environment::ShellVariables;
 use crate::model::{HttpModel, ModelError, ModelOptions};
 use crate::turn::{Engine, Finished, Probe, ProfileFound, Seen, Turn};
 
@@ -62,7 +63,7 @@ impl Engine for ReasoningEngine {
     }
 
     /// Always: there is nothing to install, and it was made with all that was configured.
-    fn is_installed(&self) -> bool {
+    fn is_installed(&self, _: Option<&ShellVariables>) -> bool {
         true
     }
 

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use crate::environment::ShellVariables;
 use crate::recording::{Recorded, Recording, RecordingError, Renaming, prompt_sha256};
 use crate::turn::{Engine, Finished, Probe, ProfileFound, Seen, Turn};
 
@@ -194,7 +195,7 @@ impl Engine for ReplayEngine {
         turn.handle.is_some() && self.choose(turn).is_ok()
     }
 
-    fn is_installed(&self) -> bool {
+    fn is_installed(&self, _: Option<&ShellVariables>) -> bool {
         true
     }
 

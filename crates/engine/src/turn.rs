@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::environment::ShellVariables;
 use crate::log::LostOutput;
 use crate::secrets::Masker;
 use crate::supervisor::StartError;
@@ -28,6 +29,8 @@ pub struct Turn {
     pub prompt: String,
     /// The conversation to go on with; none for a new one.
     pub handle: Option<String>,
+    /// The variables of the shell that asked for the run; none for those of this process.
+    pub shell: Option<ShellVariables>,
     /// The folder that the agent works in.
     pub workspace: PathBuf,
     /// Folders besides the workspace that the agent has to read: its skill and its uploads.
@@ -149,11 +152,12 @@ pub trait Engine: Send + Sync + 'static {
         Box::pin(std::future::ready(()))
     }
 
-    /// Whether the conversation of `turn` can be taken up again, as far as that can be told without doing it.
+    /// Whether the conversation of `turn` can be taken up again once the agent is there, as far as that can be told without
+    /// doing it: false only where it is certain that it cannot.
     fn can_resume(&self, turn: &Turn) -> bool;
 
-    /// Whether it is installed, as far as that can be told without starting it.
-    fn is_installed(&self) -> bool;
+    /// Whether it is installed for a run that was asked for from this shell, as far as that can be told without starting it.
+    fn is_installed(&self, shell: Option<&ShellVariables>) -> bool;
 
     /// Finds out whether it can be used here.
     fn probe(&self) -> BoxFuture<'_, Probe>;

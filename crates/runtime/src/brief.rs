@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use adjourn_core::{Run, RunError, Schema, Survey};
-use adjourn_engine::Engine;
+use adjourn_engine::{Engine, ShellVariables};
 use serde_json::Value;
 
 use crate::contracts::Toolset;
@@ -17,6 +17,8 @@ pub struct Brief {
     pub engine: Arc<dyn Engine>,
     /// What the agent is told.
     pub prompt: String,
+    /// The variables of the shell that asked for the run; none for those of this process.
+    pub shell: Option<ShellVariables>,
     /// Where it works.
     pub workspace: PathBuf,
     /// Folders besides that it has to read.
@@ -50,6 +52,7 @@ pub trait Briefs: Send + Sync + 'static {
     /// What the run's current turn needs.
     fn brief(&self, run: &Run) -> Result<Brief, RunError>;
 
-    /// What a restart left of the run's surroundings. What was left of its process is gone.
+    /// What there is of the run's surroundings, after a restart or while its engine is missing. What was left of its process is
+    /// gone.
     fn survey(&self, run: &Run) -> Survey;
 }

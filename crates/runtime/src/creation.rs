@@ -7,6 +7,7 @@ use adjourn_core::{
     Command, Continued, Create, FieldError, Refusal, ReplyKey, ResumesBy, Run, RunId, RunSpec, canonical,
     create_key,
 };
+use adjourn_engine::ShellVariables;
 use adjourn_store::Error;
 use serde_json::{Value, json};
 
@@ -142,6 +143,7 @@ impl Service {
             (None, Some(earlier)) if !earlier.spec().is_without_folder() => Place::Of(earlier.id()),
             (None, Some(_) | None) => Place::Own,
         };
+        let shell = request.shell.clone();
         let Fit { checked, shelved } = self.desk().check(run_id, request, &place)?;
         let Checked { mut spec, uploads, notice, .. } = checked;
         spec.continues = earlier.map(|earlier| continued(&earlier, &spec.engine)).transpose()?;
@@ -149,9 +151,11 @@ impl Service {
         let record = record.map(std::path::absolute).transpose();
         let record = record.map_err(|error| invalid("/record", error.to_string()))?;
         spec.roundtable = part.as_ref().map(|part| part.roundtable);
-        let asked = self.mask(&mut spec, record, part.map(|part| part.output_schema))?;
+        let shell = shell.map(|shell| self.desk().shell_for(&spec.engine, &shell));
+        let asked = self.mask(&mut spec, record, part.map(|part| part.output_schema), shell.as_ref())?;
         if let Some(file) = &asked.record {
-            let engine = self.desk().engine(&spec.engine).map_err(|problem| invalid("/engine", problem))?;
+            let engine = self.desk().engine_for(&spec.engine, shell.as_ref());
+            let engine = engine.map_err(|problem| invalid("/engine", problem))?;
             self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
         }
         let is_read_only = uploads.is_empty() && place == Place::Own && self.desk().only_reads(&spec, &asked);
@@ -167,24 +171,16 @@ impl Service {
         };
         if kept.is_none() || !is_read_only {
             spec.has_folder = true;
-            self.make_folder(run_id, kept.as_deref(), &uploads, place, &asked)?;
+            let new = NewWorkspace {
+                run_id,
+                skill: kept.as_deref().map(|kept| &kept.skill),
+                uploads: &uploads,
+                place,
+                shell: shell.as_ref(),
+            };
+            self.desk().workspaces().create_for(&new, Some(&asked)).map(drop).map_err(refused)?;
         }
         Ok(Draft { run_id, create: Create { spec, key }, notice })
-    }
-
-    /// Makes the folder of a run, with all that its first turn needs.
-    fn make_folder(
-        &self,
-        run_id: RunId,
-        kept: Option<&Shelved>,
-        uploads: &[Upload],
-        place: Place,
-        asked: &Asked,
-    ) -> Result<(), ServiceError> {
-        let skill = kept.map(|kept| &kept.skill);
-        let workspaces = self.desk().workspaces();
-        let new = NewWorkspace { run_id, skill, uploads, place };
-        workspaces.create_for(&new, Some(asked)).map(drop).map_err(refused)
     }
 
     /// The run that a request with this key created, if it was the same request.
@@ -236,6 +232,7 @@ impl Service {
         spec: &mut RunSpec,
         record: Option<PathBuf>,
         output: Option<Value>,
+        shell: Option<&ShellVariables>,
     ) -> Result<Asked, ServiceError> {
         let asked = Asked {
             prompt: spec.prompt.take(),
@@ -244,7 +241,7 @@ impl Service {
             record,
             output,
         };
-        let masker = self.desk().masker(&asked).map_err(ServiceError::Internal)?;
+        let masker = self.desk().masker(&asked, shell).map_err(ServiceError::Internal)?;
         spec.prompt = asked.prompt.as_ref().map(|prompt| masker.text(prompt).into_owned());
         spec.input = masker.json(&asked.input);
         spec.parameter = masker.json(&asked.parameter);
@@ -276,7 +273,8 @@ impl Desk {
         let skill = shelved.as_ref().map(|shelved| &shelved.skill);
         let plan = self.workspaces().plan(run_id, skill.map(|skill| skill.name.as_str()), place);
         let plan = plan.map_err(refused)?;
-        let is_installed = |name: &str| self.is_installed(name);
+        let shell = request.shell.clone();
+        let is_installed = |name: &str| self.is_installed(name, shell.as_ref());
         let known =
             Surroundings { config: self.config(), skill, is_installed: &is_installed, workspace: &plan };
         let checked = request.check(known).map_err(ServiceError::Invalid)?;

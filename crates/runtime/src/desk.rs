@@ -14,7 +14,7 @@ use adjourn_engine::secrets::{Masker, secrets_in};
 use adjourn_engine::supervisor::{ACCEPTED, NONE, Supervisor};
 use adjourn_engine::{
     Acceptance, AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, NoTools, Protected,
-    ReasoningEngine, Recorder, ReplayEngine, Turn,
+    ReasoningEngine, Recorder, ReplayEngine, ShellVariables, Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -67,8 +67,22 @@ pub struct Desk {
     shelf: Shelf,
     /// Runs whose turns are recorded.
     recorded: Mutex<HashMap<RunId, Arc<Recorder>>>,
+    /// Whether an engine that the configuration does not have, or whose program is not found, is known to be missing.
+    sees_engines: SeesEngines,
     /// Where the runs of roundtables are recorded, if they are.
     roundtable_tapes: OnceLock<PathBuf>,
+}
+
+/// What a desk can say about engines that are not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SeesEngines {
+    /// All: it starts them.
+    AsOwner,
+    /// Whether they are configured, and whether the shell that asked for a run has them. Its own environment is not the one
+    /// that an agent would be started with.
+    AsReader,
+    /// Nothing: it has no configuration.
+    Not,
 }
 
 impl Desk {
@@ -98,8 +112,17 @@ impl Desk {
             engines: Mutex::default(),
             shelf: Shelf::default(),
             recorded: Mutex::default(),
+            sees_engines: SeesEngines::AsOwner,
             roundtable_tapes: OnceLock::new(),
         }
+    }
+
+    /// The desk of somebody who only reads a data directory, and does not know which engines there are without a
+    /// configuration.
+    pub(crate) fn of_reader(config: Option<Config>, workspaces: Workspaces, supervisor: Supervisor) -> Self {
+        let sees_engines = if config.is_some() { SeesEngines::AsReader } else { SeesEngines::Not };
+        let desk = Self::new(config.unwrap_or_default(), BTreeMap::new(), workspaces, supervisor);
+        Self { sees_engines, ..desk }
     }
 
     /// Records the runs of roundtables that are created from now on, until this process ends: one file in `folder` for each
@@ -139,13 +162,33 @@ impl Desk {
     }
 
     /// What must not be written down of a run that was asked for like this.
-    pub(crate) fn masker(&self, asked: &Asked) -> Result<Masker, String> {
-        let configured = self.config.secrets(&self.variables);
+    pub(crate) fn masker(&self, asked: &Asked, shell: Option<&ShellVariables>) -> Result<Masker, String> {
+        let mut configured = self.config.secrets(&self.variables);
+        configured.extend(shell.into_iter().flat_map(|shell| self.config.secrets(shell.all())));
         let given = [("the input", &asked.input), ("a parameter", &asked.parameter)].into_iter();
         let given = given.flat_map(|(name, value)| {
             secrets_in(value).into_iter().map(move |secret| (format!("a value of {name}"), secret))
         });
         Masker::named(configured.into_iter().chain(given)).map_err(|error| error.to_string())
+    }
+
+    /// The engine called `name` for a run that was asked for from this shell: a model is asked with the key that the shell has.
+    pub(crate) fn engine_for(
+        &self,
+        name: &str,
+        shell: Option<&ShellVariables>,
+    ) -> Result<Arc<dyn Engine>, String> {
+        let config = self.config.engine(name);
+        let key = config.as_ref().and_then(EngineConfig::key_variable);
+        let key = key.and_then(|variable| Some((variable, shell?.all().get(variable)?)));
+        match (&config, key) {
+            (Some(config), Some((variable, key))) if self.variables.get(variable) != Some(key) => {
+                let mut variables = self.variables.clone();
+                variables.insert(variable.to_owned(), key.clone());
+                self.make(name, config.clone(), &variables)
+            }
+            (Some(_) | None, _) => self.engine(name),
+        }
     }
 
     /// The engine called `name`, as configured.
@@ -155,7 +198,7 @@ impl Desk {
             return Ok(engine.clone());
         }
         let config = self.config.engine(name).ok_or_else(|| format!("there is no engine `{name}`"))?;
-        let engine = self.make(name, config)?;
+        let engine = self.make(name, config, &self.variables)?;
         engines.insert(name.to_owned(), engine.clone());
         Ok(engine)
     }
@@ -184,12 +227,40 @@ impl Desk {
         Acceptance::of_user(engine, |name| self.variables.get(name).map(PathBuf::from))
     }
 
-    /// Whether the engine called `name` can be used here, as far as that can be told without starting it.
-    pub fn is_installed(&self, name: &str) -> bool {
-        self.engine(name).is_ok_and(|engine| engine.is_installed())
+    /// Whether the engine called `name` can be used here by a run that was asked for from this shell, as far as that can be
+    /// told without starting it.
+    pub fn is_installed(&self, name: &str, shell: Option<&ShellVariables>) -> bool {
+        self.engine_for(name, shell).is_ok_and(|engine| engine.is_installed(shell))
     }
 
-    fn make(&self, name: &str, config: EngineConfig) -> Result<Arc<dyn Engine>, String> {
+    /// Whether the engine of a run is not there now: not configured, or its program cannot be found. False where that cannot
+    /// be told.
+    pub(crate) fn misses_engine(&self, run_id: RunId, name: &str) -> bool {
+        let is_owner = self.sees_engines == SeesEngines::AsOwner;
+        match self.config.engine(name).map(|config| config.how) {
+            None => self.sees_engines != SeesEngines::Not,
+            Some(How::Acp { .. } | How::Exec { .. } | How::Reasoning(_)) => {
+                let shell = self.workspaces.shell(run_id);
+                (is_owner || shell.is_some()) && !self.is_installed(name, shell.as_ref())
+            }
+            // Whether there is a recording is a matter of the skill.
+            Some(How::Replay { .. }) => false,
+        }
+    }
+
+    /// What the agents of an engine may get of a shell's variables.
+    pub(crate) fn shell_for(&self, engine: &str, shell: &ShellVariables) -> ShellVariables {
+        let config = self.config.engine(engine);
+        let variables = shell.all().iter().map(|(name, value)| (name.into(), value.into()));
+        ShellVariables::new(variables, |name| config.as_ref().is_some_and(|config| config.passes(name)))
+    }
+
+    fn make(
+        &self,
+        name: &str,
+        config: EngineConfig,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Arc<dyn Engine>, String> {
         let EngineConfig { how, permission, env, pass_env, sandbox, .. } = config;
         let sandbox = sandbox.options(&self.protected, self.acceptance(name));
         let env = env.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
@@ -218,7 +289,7 @@ impl Desk {
                 Err(format!("the engine `{name}` plays the recording of a skill, and there is none"))
             }
             How::Reasoning(model) => {
-                let options = model.options(&self.variables).map_err(|error| error.to_string())?;
+                let options = model.options(variables).map_err(|error| error.to_string())?;
                 let engine = ReasoningEngine::new(options).map_err(|error| error.to_string())?;
                 Ok(Arc::new(engine))
             }
@@ -240,7 +311,12 @@ impl Desk {
     }
 
     /// The engine that executes a run: where it plays a recording, the one of its skill.
-    fn engine_of(&self, run: &Run, shelved: Option<&Shelved>) -> Result<Arc<dyn Engine>, String> {
+    fn engine_of(
+        &self,
+        run: &Run,
+        shelved: Option<&Shelved>,
+        shell: Option<&ShellVariables>,
+    ) -> Result<Arc<dyn Engine>, String> {
         let name = &run.spec().engine;
         let played = match self.config.engine(name).map(|config| config.how) {
             Some(How::Replay { recording: None, pace }) if run.spec().roundtable.is_some() => {
@@ -249,7 +325,7 @@ impl Desk {
             Some(How::Replay { recording: None, pace }) => shelved.and_then(|shelved| shelved.replay(pace)),
             _ => None,
         };
-        played.map_or_else(|| self.engine(name), |engine| Ok(Arc::new(engine?)))
+        played.map_or_else(|| self.engine_for(name, shell), |engine| Ok(Arc::new(engine?)))
     }
 
     /// The engine of a run whose turns are recorded into `file`.
@@ -400,8 +476,9 @@ impl Briefs for Desk {
         }
         let shelved = self.skill(run, &workspace)?;
         let skill = shelved.as_ref().map(|shelved| &shelved.skill);
+        let shell = self.workspaces.shell(run.id());
         let engine = self
-            .engine_of(run, shelved.as_deref())
+            .engine_of(run, shelved.as_deref(), shell.as_ref())
             .map_err(|message| RunError { code: ErrorCode::EngineNotFound, message })?;
         let asked = self.asked(run).map_err(|error| internal(error.to_string()))?;
         let engine = match &asked.record {
@@ -409,7 +486,7 @@ impl Briefs for Desk {
             Some(file) => self.recorder(run.id(), engine.clone(), file).unwrap_or(engine),
             None => engine,
         };
-        let masker = self.masker(&asked).map_err(internal)?;
+        let masker = self.masker(&asked, shell.as_ref()).map_err(internal)?;
         let prompt = self.words(run, &workspace, skill, &asked);
         let output = match skill.and_then(|skill| skill.output.clone()) {
             Some(output) => Some(OutputContract {
@@ -434,6 +511,7 @@ impl Briefs for Desk {
         Ok(Brief {
             engine,
             prompt,
+            shell,
             workspace: workspace.work,
             reads: workspace.skill.into_iter().chain([workspace.uploads]).collect(),
             logs: workspace.logs,
@@ -447,13 +525,15 @@ impl Briefs for Desk {
     fn survey(&self, run: &Run) -> Survey {
         let workspace = self.workspaces.of(run);
         let skill = workspace.as_ref().ok().and_then(|workspace| self.skill(run, workspace).ok().flatten());
-        let engine = self.engine_of(run, skill.as_deref());
+        let shell = self.workspaces.shell(run.id());
+        let engine = self.engine_of(run, skill.as_deref(), shell.as_ref());
         let handle = match (&engine, &workspace) {
             (Ok(engine), Ok(workspace)) => engine.can_resume(&Turn {
                 run_id: run.id(),
                 attempt: run.attempt_number(),
                 prompt: String::new(),
                 handle: run.handle().map(str::to_owned),
+                shell: shell.clone(),
                 workspace: workspace.work.clone(),
                 reads: Vec::new(),
                 logs: workspace.logs.clone(),
@@ -466,9 +546,11 @@ impl Briefs for Desk {
                 tools: Arc::new(NoTools),
                 lost_output: adjourn_engine::LostOutput::default(),
             }),
-            (Err(_), _) | (_, Err(_)) => false,
+            // Nobody is there who could tell, and that is no reason to give the conversation up.
+            (Err(_), _) | (_, Err(_)) => true,
         };
-        Survey { engine: engine.is_ok(), workspace: workspace.is_ok(), handle }
+        let engine = engine.is_ok_and(|engine| engine.is_installed(shell.as_ref()));
+        Survey { engine, workspace: workspace.is_ok(), handle }
     }
 }
 

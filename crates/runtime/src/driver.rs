@@ -257,7 +257,7 @@ impl Inner {
             Err(end) => return nobody(end),
         };
         let run = &run;
-        let Brief { engine, prompt, workspace, reads, logs, masker, output, opening, toolset } = brief;
+        let Brief { engine, prompt, shell, workspace, reads, logs, masker, output, opening, toolset } = brief;
         let tools = toolset.map(|toolset| self.tools(toolset, run, stop));
         let prompt = match repair {
             Some(problem) => prompt::repair(problem, output.as_ref().map(|output| &output.document)),
@@ -269,6 +269,7 @@ impl Inner {
             attempt: run.attempt_number(),
             prompt,
             handle: run.handle().map(str::to_owned),
+            shell,
             workspace,
             reads,
             logs,

@@ -10,6 +10,7 @@ mod clock_steps;
 mod deadlines;
 mod denied;
 mod effect;
+mod engines;
 mod putting_right;
 mod recovery;
 mod scheduler;
@@ -25,6 +26,7 @@ use self::clock_steps::ClockSteps;
 use self::deadlines::Deadlines;
 pub use self::denied::{Answer, Denied};
 pub use self::effect::{Effect, StopCause};
+use self::engines::MissingEngines;
 use self::recovery::Recovery;
 use self::scheduler::Arrival;
 use crate::clock::{Now, Steady};
@@ -71,6 +73,7 @@ pub struct Kernel<T> {
     deadlines: Deadlines,
     clock_steps: ClockSteps,
     recovery: Recovery<T>,
+    engines: MissingEngines,
     /// What the clocks said when the kernel was last told. Wall time may go back, and facts are dated by it as it is;
     /// durations are measured in steady time.
     now: Now,
@@ -109,6 +112,7 @@ impl<T> Kernel<T> {
             deadlines,
             clock_steps: ClockSteps::new(now.boot()),
             recovery,
+            engines: MissingEngines::default(),
             now,
             retry_at: None,
             room: Room::Enough,
@@ -187,6 +191,7 @@ impl<T> Kernel<T> {
         self.move_deadlines();
         self.expire();
         self.sweep();
+        self.look_for_engines();
         self.plan();
     }
 
@@ -199,19 +204,21 @@ impl<T> Kernel<T> {
                 let is_at_work = self.recovery.is_sweeping() || self.has_deadlines_to_move();
                 let at_once = is_at_work.then_some(Duration::ZERO);
                 let question = self.deadlines.next_question().map(|at| now.until_wall(at));
-                question.into_iter().chain(at_once).min()
+                let engines = self.engines.look_at().map(|at| now.until_steady(at));
+                question.into_iter().chain(at_once).chain(engines).min()
             }
         };
         let turn = self.deadlines.next_turn().map(|at| now.until_steady(at));
         turn.into_iter().chain(begins).min()
     }
 
-    /// Says what a restart found of a run's surroundings, as [`Effect::Survey`] asked. Counts once.
+    /// Says what was found of a run's surroundings, as [`Effect::Survey`] asked. Counts once.
     pub fn surveyed(&mut self, run_id: RunId, survey: Survey) {
-        if !self.recovery.is_surveying(run_id) {
-            return;
+        if self.recovery.is_surveying(run_id) {
+            self.recover(run_id, survey);
+        } else {
+            self.looked_for_engine(run_id, survey);
         }
-        self.recover(run_id, survey);
         self.plan();
     }
 
@@ -282,6 +289,7 @@ impl<T> Kernel<T> {
             + self.deadlines.len()
             + self.clock_steps.len()
             + self.recovery.len()
+            + self.engines.len()
             + self.unread.len()
             + self.decider.undurable_len()
     }
@@ -297,6 +305,9 @@ impl<T> Kernel<T> {
             if self.recovery.is_due(run_id) {
                 self.scheduler.reserve(run_id);
                 self.survey(run_id);
+                continue;
+            }
+            if self.looks_for_engine(run_id) {
                 continue;
             }
             self.offer(run_id, Command::StartTurn, Ticket::Start(run_id));
@@ -346,6 +357,7 @@ impl<T> Kernel<T> {
     fn note(&mut self, run: &Run, arrival: Arrival) {
         self.recovery.is_right(run.id());
         self.scheduler.observe(run, arrival);
+        self.engines.observe(run);
         self.deadlines.observe(run);
     }
 

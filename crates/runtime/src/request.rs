@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use adjourn_core::{FieldError, RunId, RunSpec, check_depth};
+use adjourn_engine::ShellVariables;
 use serde_json::{Map, Value};
 
 pub use check::Surroundings;
@@ -76,6 +77,8 @@ pub struct RunRequest {
     pub files: Vec<Upload>,
     /// The folder to work in; none for a new one.
     pub workspace: Option<PathBuf>,
+    /// The variables of the shell that asks; none where no shell does, or it is not on this machine.
+    pub shell: Option<ShellVariables>,
 }
 
 /// A request that can be met.
@@ -120,6 +123,7 @@ impl RunRequest {
             continues: continues(members, &mut errors),
             files: Vec::new(),
             workspace: None,
+            shell: None,
         };
         if errors.is_empty() { Ok(request) } else { Err(errors) }
     }

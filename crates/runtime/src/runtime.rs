@@ -33,7 +33,7 @@ pub trait Hands: Send + 'static {
     /// Ends a turn that is going on.
     fn stop_turn(&self, run_id: RunId, turn: u32, cause: StopCause);
 
-    /// Looks at what a restart left of a run's surroundings, and [says](Runtime::surveyed) so.
+    /// Looks at what there is of a run's surroundings, and [says](Runtime::surveyed) so.
     fn survey(&self, run: Arc<Run>);
 
     /// Removes what was kept for making a call that is over.
@@ -50,6 +50,7 @@ enum Input {
     Ask(Box<(RunId, Command, Ticket)>),
     AskTable(Box<TableRequest<TableTicket>>),
     Surveyed(RunId, Survey),
+    MissEngine(String),
     Room(Room),
     Drain(oneshot::Sender<()>),
     Slots(oneshot::Sender<SlotUse>),
@@ -193,6 +194,11 @@ impl Runtime {
         self.inputs.send(Input::Room(room));
     }
 
+    /// Says that an engine is missing: its runs are not started before it is found.
+    pub(crate) fn miss_engine(&self, engine: String) {
+        self.inputs.send(Input::MissEngine(engine));
+    }
+
     /// Says what a restart left of a run's surroundings.
     pub fn surveyed(&self, run_id: RunId, survey: Survey) {
         self.inputs.send(Input::Surveyed(run_id, survey));
@@ -282,6 +288,7 @@ impl<H: Hands> Steps for Shell<H> {
             Input::Room(room) => self.kernel.set_room(room),
             Input::AskTable(request) => self.tables.offer(*request),
             Input::Surveyed(run_id, survey) => self.kernel.surveyed(run_id, survey),
+            Input::MissEngine(engine) => self.kernel.miss_engine(&engine),
             Input::Drain(done) => {
                 self.kernel.drain();
                 self.drains.push(done);

@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::{
-    Action, By, Command, ExecutionId, FieldError, Interaction, InteractionId, Reply, ReplyKey, RoundtableId,
-    Run, RunId, RunRow, canonical, roundtable,
+    Action, By, Command, ErrorCode, ExecutionId, FieldError, Interaction, InteractionId, ListedRun, Reply,
+    ReplyKey, RoundtableId, Run, RunId, RunRow, RunStatus, RunView, canonical, roundtable,
 };
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_store::decider::load_readable;
-use adjourn_store::{Committed, Error, SqliteStore, Store, Threads};
+use adjourn_store::{Committed, Error, RunFilter, SqliteStore, Store, Threads};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -146,6 +147,12 @@ impl Service {
         if let Err(error) = swept {
             return Err(Error::Directory { path: data_dir, problem: error.to_string() });
         }
+        // One that cannot be read may need them.
+        workspaces.sweep_roundtable_shells(|id| {
+            known
+                .roundtable(id)
+                .map_or(true, |row| row.is_some_and(|row| row.status != RoundtableStatus::Closed))
+        });
         let disk = Arc::new(Disk::new(&data_dir, config.server.disk_reserve_mb));
         let slots = slots(&config);
         let wanted = config.webhooks.iter().flat_map(|webhooks| webhooks.events.iter().copied()).collect();
@@ -187,16 +194,16 @@ impl Service {
         WeakService { runtime: runtime.downgrade(), driver, desk, committed, disk }
     }
 
-    /// Opens `data_dir` for reading, whoever owns it: nothing is driven, and every command is denied. Has to be called
-    /// within a Tokio runtime.
-    pub fn open_reader(data_dir: &Path) -> Result<Self, Error> {
+    /// Opens `data_dir` for reading, whoever owns it: nothing is driven, and every command is denied. Without a configuration it
+    /// is not said whether an engine is there. Has to be called within a Tokio runtime.
+    pub fn open_reader(data_dir: &Path, config: Option<Config>) -> Result<Self, Error> {
         let store = Arc::new(SqliteStore::open_reader(data_dir)?);
         tokio::spawn(reader::look(Arc::downgrade(&store)));
         let data_dir = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
         let supervisor = Supervisor::current_exe().map_err(no_program)?;
         let disk = Arc::new(Disk::new(&data_dir, None));
-        let desk = Desk::new(Config::default(), BTreeMap::new(), Workspaces::new(&data_dir), supervisor);
-        let desk = Arc::new(desk);
+        let workspaces = Workspaces::new(&data_dir);
+        let desk = Arc::new(Desk::of_reader(config, workspaces, supervisor));
         let runtime = Runtime::at_rest(store, Arc::new(SystemClock));
         let driver = Driver::new(runtime.downgrade(), desk.clone(), tokio::runtime::Handle::current());
         Ok(Self { runtime, driver, desk, committed: Arc::default(), disk })
@@ -221,12 +228,47 @@ impl Service {
             None => (response, None),
         };
         let reply = Reply { interaction_id, response, action, by, key, edited_id, edited_key };
+        self.look_for_engine(run_id).await;
         let replied = self.runtime.ask(run_id, Command::Reply(reply)).await;
         let is_recorded = replied.as_ref().is_ok_and(|replied| replied.run.contract(edited_id).is_some());
         if edited_key.is_some() && !is_recorded {
             self.forget_edit(run_id, edited_id).await;
         }
         Ok(replied?.run)
+    }
+
+    /// Has a run stay queued whose engine is not there: a turn of it would fail.
+    async fn look_for_engine(&self, run_id: RunId) {
+        let missed = self.off_thread(move |service| {
+            let row = service.row(run_id)?;
+            Ok(service.desk.misses_engine(run_id, &row.engine).then_some(row.engine))
+        });
+        // Whatever cannot be read is said by the reply itself.
+        if let Ok(Some(engine)) = missed.await {
+            self.runtime.miss_engine(engine);
+        }
+    }
+
+    /// What keeps a queued run from starting, besides the slots: its engine is not there now.
+    pub fn blocked_by(&self, run_id: RunId, status: RunStatus, engine: &str) -> Option<ErrorCode> {
+        let is_blocked = status == RunStatus::Queued && self.desk.misses_engine(run_id, engine);
+        is_blocked.then_some(ErrorCode::EngineNotFound)
+    }
+
+    /// A run as it is shown.
+    pub fn view(&self, run: &Run) -> RunView {
+        let blocked_by = self.blocked_by(run.id(), run.status(), &run.spec().engine);
+        RunView { blocked_by, ..RunView::of(run) }
+    }
+
+    /// Runs as they are listed.
+    pub fn listed(&self, filter: &RunFilter, limit: usize) -> Result<Vec<ListedRun>, ServiceError> {
+        let rows = self.store().runs(filter, limit)?.into_iter();
+        let listed = rows.map(|row| {
+            let blocked_by = self.blocked_by(row.run_id, row.status, &row.engine);
+            ListedRun { row, blocked_by }
+        });
+        Ok(listed.collect())
     }
 
     /// Cancels a run: it ends when its processes are gone.

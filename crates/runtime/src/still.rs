@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use adjourn_core::{Observation, ResumesBy, Run, RunError, Survey};
 use adjourn_engine::secrets::Masker;
-use adjourn_engine::{Engine, Finished, Probe, ProfileFound, Seen, Turn};
+use adjourn_engine::{Engine, Finished, Probe, ProfileFound, Seen, ShellVariables, Turn};
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -42,7 +42,7 @@ impl Engine for Still {
         true
     }
 
-    fn is_installed(&self) -> bool {
+    fn is_installed(&self, _: Option<&ShellVariables>) -> bool {
         true
     }
 
@@ -65,6 +65,7 @@ impl Briefs for StillDesk {
         Ok(Brief {
             engine: Arc::new(Still),
             prompt: String::new(),
+            shell: None,
             workspace: PathBuf::new(),
             reads: Vec::new(),
             logs: PathBuf::new(),

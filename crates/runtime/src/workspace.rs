@@ -9,7 +9,9 @@
 //!     .skill/NAME/            a copy of the skill for the agent, which nothing is read back from
 //!     uploads/                copies of these for the agent
 //!   logs/                     attempt-1.stdout, attempt-1.stderr, …, once there is output
+//!   environment.json          the variables of the shell that asked, where one did
 //! DATA/skills/SHA256/NAME/    a version of a skill, which all runs that were created with it read
+//! DATA/roundtables/           the variables of the shells that asked for roundtables
 //! DATA/incoming/              files of requests that are still being read
 //! ```
 //!
@@ -27,6 +29,7 @@ mod given;
 mod incoming;
 mod listing;
 mod removal;
+mod shell;
 #[cfg(test)]
 mod tests;
 mod versions;
@@ -37,7 +40,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{FieldError, OutputStream, Run, RunId, RunSpec};
-use adjourn_engine::log_file;
+use adjourn_engine::{ShellVariables, log_file};
 use adjourn_store::files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -94,6 +97,8 @@ pub struct NewWorkspace<'a> {
     pub uploads: &'a [Upload],
     /// Where the agent works.
     pub place: Place,
+    /// The variables of the shell that asked.
+    pub shell: Option<&'a ShellVariables>,
 }
 
 /// Where an agent works.
@@ -134,6 +139,7 @@ pub struct Workspaces {
     runs: PathBuf,
     incoming: PathBuf,
     versions: PathBuf,
+    roundtables: PathBuf,
 }
 
 /// The folders of one run.
@@ -154,8 +160,9 @@ pub struct Workspace {
 impl Workspaces {
     /// Those in `data_dir`, which has to be absolute for agents to find them.
     pub fn new(data_dir: &Path) -> Self {
-        let [runs, incoming, versions] = ["runs", "incoming", "skills"].map(|name| data_dir.join(name));
-        Self { runs, incoming, versions }
+        let names = ["runs", "incoming", "skills", "roundtables"];
+        let [runs, incoming, versions, roundtables] = names.map(|name| data_dir.join(name));
+        Self { runs, incoming, versions, roundtables }
     }
 
     /// The folder that they are in.
@@ -256,6 +263,9 @@ impl Workspaces {
                 self.mark(owner, new.run_id)?;
                 about.shares = Some(owner.to_string());
             }
+        }
+        if let Some(shell) = new.shell {
+            shell::write(temporary, shell).map_err(doing("keeping the environment"))?;
         }
         let text =
             serde_json::to_vec(&about).map_err(|error| doing("describing the workspace")(error.into()))?;

@@ -11,15 +11,16 @@ use adjourn_runtime::config::Config;
 use adjourn_store::{RoundtableFilter, RunFilter, Store, load_readable_roundtable};
 use tracing::warn;
 
+use crate::connection::Connections;
 use crate::drain::{Ending, drained};
 use crate::error::Error;
 use crate::listen::Socket;
-use crate::serve::{ended, serve_socket};
+use crate::serve::{ended, serving_socket};
 use crate::webhooks::Webhooks;
 
-/// How long nothing has to go on before the owner ends. Whoever started it is about to ask something of it, and a person
-/// who answers one question may answer the next.
-const IDLE_FOR: Duration = Duration::from_secs(3);
+/// How long nothing has to go on, and nobody be connected, before the owner ends. Whoever started it is about to ask something
+/// of it, and the next command of a script finds it.
+const IDLE_FOR: Duration = Duration::from_secs(1);
 
 /// Rows of roundtables that are read at once.
 const PAGE: usize = 256;
@@ -52,13 +53,14 @@ pub async fn run_until_idle(options: Background, ending: Ending) -> Result<(), E
     let deliveries = webhooks.map(|webhooks| tokio::spawn(webhooks.deliver(service.clone(), told.clone())));
     while !ending.soon.is_cancelled() && !ending.now.is_cancelled() {
         let doors = ending.now.child_token();
+        let socket = Socket::bind(&data_dir)?;
+        let (serving, connections) = serving_socket(service.clone(), socket, doors.clone())?;
         let over = async {
             tokio::select! {
-                idle = idle(&service, telling) => idle,
+                idle = idle(&service, telling, &connections) => idle,
                 () = drained(&service, &ending, grace) => Ok(()),
             }
         };
-        let serving = serve_socket(service.clone(), Socket::bind(&data_dir)?, doors.clone());
         let (served, over) = tokio::join!(serving, async {
             let over = over.await;
             doors.cancel();
@@ -90,8 +92,8 @@ enum Telling {
     Elsewhere,
 }
 
-/// Waits until nothing has been able to go on for a while.
-async fn idle(service: &Service, telling: Telling) -> Result<(), Error> {
+/// Waits until nothing has been able to go on for a while, and nobody was there.
+async fn idle(service: &Service, telling: Telling, connections: &Connections) -> Result<(), Error> {
     let mut commits = service.store().watch();
     loop {
         commits.mark_unchanged();
@@ -107,8 +109,8 @@ async fn idle(service: &Service, telling: Telling) -> Result<(), Error> {
         };
         match changed {
             Ok(Ok(())) => {}
-            // That something was told is no commit.
-            Err(_) if is_untold => {}
+            // That something was told, or that somebody who watched is gone, is no commit.
+            Err(_) if is_untold || connections.are_open() => {}
             Ok(Err(_)) | Err(_) => return Ok(()),
         }
     }

@@ -49,7 +49,7 @@ pub(crate) async fn engines(State(server): State<Server>) -> Result<Json<Page<En
         let engine = |name: &str| EngineView {
             name: name.to_owned(),
             kind: desk.config().engine(name).map(|engine| engine.kind().to_string()),
-            installed: desk.is_installed(name),
+            installed: desk.is_installed(name, None),
             sandbox: desk.sandbox(name, &walls),
         };
         Ok(desk.config().engine_names().into_iter().map(engine).collect())

@@ -29,6 +29,7 @@ const WRITE_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) struct Bounded<L> {
     listener: L,
     places: Arc<Semaphore>,
+    connections_max: usize,
 }
 
 /// How many connections a door may have, in a process that may have so many descriptors: half of these for the port
@@ -48,7 +49,26 @@ impl Limits {
 
 impl<L> Bounded<L> {
     pub(crate) fn new(listener: L, connections_max: usize) -> Self {
-        Self { listener, places: Arc::new(Semaphore::new(connections_max)) }
+        Self { listener, places: Arc::new(Semaphore::new(connections_max)), connections_max }
+    }
+
+    /// Tells whether somebody is connected.
+    pub(crate) fn connections(&self) -> Connections {
+        Connections { places: self.places.clone(), most: self.connections_max }
+    }
+}
+
+/// The connections of a door.
+pub(crate) struct Connections {
+    places: Arc<Semaphore>,
+    most: usize,
+}
+
+impl Connections {
+    /// Whether there are any.
+    pub(crate) fn are_open(&self) -> bool {
+        // One place is kept for whoever comes next.
+        self.places.available_permits() + 1 < self.most
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) async fn reply(
     let key = body::key(&headers)?;
     let answer = read(&document, key)?;
     let run = server.service.reply(id, ReplyRequest { by: caller.by(), ..answer }).await?;
-    Ok((StatusCode::ACCEPTED, Json(RunView::of(&run))))
+    Ok((StatusCode::ACCEPTED, Json(server.blocking(move |service| Ok(service.view(&run))).await?)))
 }
 
 /// Cancels a run. It ends when its processes are gone.

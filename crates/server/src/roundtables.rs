@@ -10,10 +10,10 @@ use adjourn_core::roundtable::{ArtifactId, ArtifactView, RoundtableView};
 use adjourn_core::{RoundtableRow, named};
 use adjourn_runtime::roundtable::{Opened, RoundtableRequest};
 use adjourn_store::RoundtableFilter;
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -25,6 +25,7 @@ pub(crate) use events::RoundtableReader;
 use self::new::NewRoundtable;
 use crate::body;
 use crate::code::Code;
+use crate::local::{self, Reach};
 use crate::openapi::Refuses;
 use crate::pages::{Page, limit};
 use crate::problem::Problem;
@@ -79,11 +80,14 @@ pub(crate) struct OpenedView {
 )]
 pub(crate) async fn open(
     State(server): State<Server>,
+    Extension(reach): Extension<Reach>,
     headers: HeaderMap,
-    body::Json(document): body::Json,
+    body::Json(mut document): body::Json,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
+    let shell = local::take_shell(&mut document, reach).map_err(Problem::invalid)?;
     let request = RoundtableRequest::read(&document).map_err(Problem::invalid)?;
+    let request = RoundtableRequest { shell, ..request };
     let Opened { table, notice } = server.service.open_roundtable(request, key).await?;
     let location = format!("/v1/roundtables/{}", table.id());
     let view = OpenedView { roundtable: RoundtableView::of(&table), notice };

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use adjourn_core::{InteractionView, Run, RunError, RunId, RunRow, RunStatus, RunView, Warning};
+use adjourn_core::{InteractionView, ListedRun, Run, RunError, RunId, RunStatus, RunView, Warning};
 use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::{Created, ServiceError};
 use adjourn_store::RunFilter;
@@ -119,12 +119,15 @@ pub(crate) async fn create(
 )]
 pub(crate) async fn rerun(
     State(server): State<Server>,
+    Extension(reach): Extension<Reach>,
     RunPath(id): RunPath,
     headers: HeaderMap,
+    body::OptionalJson(document): body::OptionalJson,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
+    let shell = local::take_shell(&mut document.unwrap_or_default(), reach).map_err(Problem::invalid)?;
     let service = server.service.clone();
-    whole(async move { service.rerun(id, key).await }).await.map(CreatedView::answer)
+    whole(async move { service.rerun(id, key, shell).await }).await.map(CreatedView::answer)
 }
 
 /// Creates a run that comes without files.
@@ -185,15 +188,15 @@ pub(crate) fn bad_cursor() -> Problem {
 /// Runs, the newest first.
 #[utoipa::path(
     get, path = "/v1/runs", tag = "runs", operation_id = "listRuns", params(Wanted),
-    responses((status = 200, body = Page<RunRow>, description = "A page of runs.")),
+    responses((status = 200, body = Page<ListedRun>, description = "A page of runs.")),
 )]
 pub(crate) async fn list(
     State(server): State<Server>,
     Parameters(wanted): Parameters<Wanted>,
-) -> Result<Json<Page<RunRow>>, Problem> {
+) -> Result<Json<Page<ListedRun>>, Problem> {
     let (limit, filter) = (limit(wanted.limit)?, wanted.filter()?);
-    let rows = server.blocking(move |service| Ok(service.store().runs(&filter, limit + 1)?)).await?;
-    Ok(Json(Page::cut(rows, limit, |row| row.run_id.to_string())))
+    let rows = server.blocking(move |service| Ok(service.listed(&filter, limit + 1)?)).await?;
+    Ok(Json(Page::cut(rows, limit, |listed| listed.row.run_id.to_string())))
 }
 
 /// A run.
@@ -205,8 +208,8 @@ pub(crate) async fn show(
     State(server): State<Server>,
     RunPath(id): RunPath,
 ) -> Result<Json<RunView>, Problem> {
-    let run = server.blocking(move |service| Ok(service.run(id)?)).await?;
-    Ok(Json(RunView::of(&run)))
+    let view = server.blocking(move |service| Ok(service.view(&service.run(id)?)));
+    Ok(Json(view.await?))
 }
 
 /// How a run ended.

@@ -12,7 +12,7 @@ use axum::serve::{Listener, ListenerExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::chronicle;
-use crate::connection::{Bounded, Limits};
+use crate::connection::{Bounded, Connections, Limits};
 use crate::descriptors::raise_descriptor_limit;
 use crate::drain::{Ending, drained};
 use crate::error::Error;
@@ -124,12 +124,27 @@ pub async fn serve_socket(
     socket: Socket,
     shutdown: CancellationToken,
 ) -> Result<(), Error> {
+    let (serving, _) = serving_socket(service, socket, shutdown)?;
+    serving.await
+}
+
+/// Serves `service` on the socket of its data directory, and tells whether somebody is connected.
+pub(crate) fn serving_socket(
+    service: Service,
+    socket: Socket,
+    shutdown: CancellationToken,
+) -> Result<(impl Future<Output = Result<(), Error>>, Connections), Error> {
     let Socket { listener, file } = socket;
     let limits = Limits::of(raise_descriptor_limit()?);
     let server = Server::new(service, shutdown.clone());
-    let served = until(open(Bounded::new(listener, limits.socket), server, Door::Socket), &shutdown).await;
-    drop(file);
-    served
+    let listener = Bounded::new(listener, limits.socket);
+    let connections = listener.connections();
+    let serving = async move {
+        let served = until(open(listener, server, Door::Socket), &shutdown).await;
+        drop(file);
+        served
+    };
+    Ok((serving, connections))
 }
 
 /// What came of `doors`, which close with `shutdown`: requests that finish soon after that do.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// What Adjourn itself keeps directly in a data directory, besides everything whose name begins with `adjourn.`.
 const OWN_FILES: [&str; 1] = ["background.log"];
-const OWN_FOLDERS: [&str; 3] = ["runs", "incoming", "skills"];
+const OWN_FOLDERS: [&str; 4] = ["runs", "incoming", "skills", "roundtables"];
 const PREFIX: &str = "adjourn.";
 
 /// The part of a mode that lets others in.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use adjourn_core::{
-    Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, RoundtableId, RunId, RunRow,
+    Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, ListedRun, RoundtableId, RunId,
     RunView, Settlement, TraceStep,
 };
 use axum::body::Body;
@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::call::{Call, Payload, encoded};
-use super::{Client, Sse};
+use super::{Client, Refused, Sse};
+
+/// The member of a request with the variables of this shell, which only an owner on this machine takes.
+const ENVIRONMENT: &str = "environment";
 
 /// Items of a page, when all of them are wanted: as many as a server gives.
 const PAGE: usize = 500;
@@ -127,7 +130,7 @@ impl Client<'_> {
     }
 
     /// Up to `limit` runs, the newest first.
-    pub(crate) async fn runs(&mut self, query: &RunQuery, limit: usize) -> anyhow::Result<Page<RunRow>> {
+    pub(crate) async fn runs(&mut self, query: &RunQuery, limit: usize) -> anyhow::Result<Page<ListedRun>> {
         let RunQuery { status, skill, label } = query;
         let mut filter = String::new();
         for (name, value) in [("status", status), ("skill", skill), ("label", label)] {
@@ -201,13 +204,37 @@ impl Client<'_> {
         files: Vec<(String, PathBuf)>,
         key: &str,
     ) -> anyhow::Result<Created> {
-        let payload = if files.is_empty() { Payload::Json(request) } else { Payload::Form(request, files) };
-        self.ask(&Call::post("/v1/runs".to_owned(), payload).key(key)).await
+        let post = |request| {
+            let files = files.clone();
+            let payload =
+                if files.is_empty() { Payload::Json(request) } else { Payload::Form(request, files) };
+            Call::post("/v1/runs".to_owned(), payload).key(key)
+        };
+        self.ask_from_shell(request, post).await
+    }
+
+    /// Makes a request with the variables of this shell, and without them to somebody who does not take them.
+    pub(super) async fn ask_from_shell<T: DeserializeOwned>(
+        &mut self,
+        request: Value,
+        post: impl Fn(Value) -> Call,
+    ) -> anyhow::Result<T> {
+        let Some(shell) = self.global.shell() else { return self.ask(&post(request)).await };
+        let mut from_shell = request.clone();
+        from_shell[ENVIRONMENT] = json!(shell);
+        match self.ask(&post(from_shell)).await {
+            Err(error) if is_of_an_earlier_owner(&error) => self.ask(&post(request)).await,
+            answer => answer,
+        }
     }
 
     /// Creates a run by the request that another was created by.
     pub(crate) async fn rerun(&mut self, id: RunId, key: &str) -> anyhow::Result<Created> {
-        self.ask(&Call::post(format!("/v1/runs/{id}/rerun"), Payload::Nothing).key(key)).await
+        let payload = match self.global.shell() {
+            Some(shell) => Payload::Json(json!({ ENVIRONMENT: shell })),
+            None => Payload::Nothing,
+        };
+        self.ask(&Call::post(format!("/v1/runs/{id}/rerun"), payload).key(key)).await
     }
 
     pub(crate) async fn reply(&mut self, id: RunId, answer: &Answer) -> anyhow::Result<RunView> {
@@ -222,6 +249,13 @@ impl Client<'_> {
     pub(crate) async fn cancel(&mut self, id: RunId) -> anyhow::Result<RunView> {
         self.ask(&Call::post(format!("/v1/runs/{id}/cancel"), Payload::Nothing)).await
     }
+}
+
+/// Whether a request was refused for the variables of this shell: by an owner of an earlier version, which does not know of
+/// them and gives agents its own.
+fn is_of_an_earlier_owner(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<Refused>();
+    refused.is_some_and(|refused| refused.errors.iter().any(|error| error.path == format!("/{ENVIRONMENT}")))
 }
 
 /// A key that no other request has: if this one is made again, it is known to be the same.

@@ -1,13 +1,14 @@
 //! Whom a command talks to.
 //!
-//! A server that was named; else the owner of the data directory; else the command becomes the owner itself, or starts one.
-//! Owners come and go: two commands that start at once both want to be it, and the one that is too late talks to the
-//! other. So it is looked until one of these is so.
+//! A server that was named; else the owner of the data directory; else an owner in the background, which is started, so that
+//! nothing that happens to this command changes a turn that goes on. Owners come and go: two commands that start at once both
+//! start one, and the one that is too late leaves it to the other.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use adjourn_runtime::Service;
+use adjourn_runtime::config::Config;
 use adjourn_server::{Door, SOCKET_FILE, Server, connect_socket};
 use adjourn_store::Error;
 use anyhow::anyhow;
@@ -18,6 +19,13 @@ use super::remote::Remote;
 use super::transport::Transport;
 use crate::background;
 use crate::data::Global;
+use crate::exit::wrong_use;
+use crate::style::{self, styled};
+use crate::text::clean;
+
+/// The variable that has a command own the data directory itself where nobody else does, for machines on which no process may
+/// outlive the command.
+const FOREGROUND_VARIABLE: &str = "ADJOURN_FOREGROUND";
 
 /// How long an owner may be there without answering: it opens its journal first and its socket then, and closes them the
 /// other way round.
@@ -31,7 +39,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) enum Role {
     /// Look only. Nothing is driven, and the owner is not asked.
     Reads,
-    /// Work, here if nobody else owns the data directory.
+    /// Work, and watch.
     Works,
     /// Leave work to somebody who stays.
     Leaves,
@@ -41,48 +49,84 @@ pub(super) async fn find(global: &Global, role: Role) -> anyhow::Result<Transpor
     if let Some(url) = &global.server {
         return Ok(Transport::Url(Remote::new(url)?));
     }
-    match role {
-        Role::Reads => reading(global),
-        Role::Works => working(global).await,
-        Role::Leaves => match answering(&global.data).await {
-            Some(socket) => Ok(Transport::Socket(socket)),
-            None => {
-                background::start(global).await?;
-                Ok(Transport::Socket(global.data.join(SOCKET_FILE)))
-            }
-        },
+    if role == Role::Reads {
+        return reading(global);
+    }
+    if let Some(socket) = answering(&global.data).await {
+        note_config(global);
+        return Ok(Transport::Socket(socket));
+    }
+    // Whether it is trusted is asked here, where there may be a terminal.
+    let config = global.config()?;
+    global.protect_data(|said| anstream::eprintln!("{said}"))?;
+    if role == Role::Works && is_in_foreground()? {
+        return owning(global, &config).await;
+    }
+    match (background::start(global).await, role) {
+        (Ok(()), _) => Ok(Transport::Socket(global.data.join(SOCKET_FILE))),
+        (Err(error), Role::Leaves | Role::Reads) => Err(error),
+        (Err(error), Role::Works) => {
+            // What is wrong with the directory itself is said by whoever opens it.
+            let owning = owning(global, &config).await?;
+            anstream::eprintln!(
+                "{} what is started here ends with this command: {}",
+                styled(style::ODD, "warning:"),
+                clean(&format!("{error:#}"))
+            );
+            Ok(owning)
+        }
+    }
+}
+
+/// Whether the command is to own the data directory itself.
+fn is_in_foreground() -> anyhow::Result<bool> {
+    match std::env::var_os(FOREGROUND_VARIABLE) {
+        None => Ok(false),
+        Some(value) if value == "1" => Ok(true),
+        Some(value) if value == "0" || value.is_empty() => Ok(false),
+        Some(value) => Err(wrong_use(format!(
+            "{FOREGROUND_VARIABLE} is `{}`: it should be 1 or 0",
+            value.to_string_lossy()
+        ))),
+    }
+}
+
+/// Remembers a configuration that was named, and says that the owner has another.
+fn note_config(global: &Global) {
+    if global.names_other_config() {
+        global.remember_config();
+        anstream::eprintln!(
+            "{} somebody owns {} already, and keeps the configuration that it was started with until it ends",
+            styled(style::ODD, "warning:"),
+            clean(&global.data.display().to_string())
+        );
     }
 }
 
 fn reading(global: &Global) -> anyhow::Result<Transport> {
     global.check_there()?;
-    let service = Service::open_reader(&global.data)?;
+    let service = Service::open_reader(&global.data, global.config_without_trust().ok())?;
     let server = Server::new(service, CancellationToken::new());
     Ok(Transport::Reading(server.router(Door::Socket)))
 }
 
-async fn working(global: &Global) -> anyhow::Result<Transport> {
+/// This process as the owner, or somebody who is it first.
+async fn owning(global: &Global, config: &Config) -> anyhow::Result<Transport> {
     let began = Instant::now();
-    let mut config = None;
     loop {
-        if let Some(socket) = answering(&global.data).await {
-            return Ok(Transport::Socket(socket));
-        }
-        let config = match &mut config {
-            Some(config) => config,
-            none => {
-                let config = global.config()?;
-                global.protect_data(|said| anstream::eprintln!("{said}"))?;
-                none.insert(config)
-            }
-        };
         match Owner::open(&global.data, config.clone()) {
-            Ok(owner) => return Ok(Transport::Here(Box::new(owner))),
+            Ok(owner) => {
+                global.remember_config();
+                return Ok(Transport::Here(Box::new(owner)));
+            }
             Err(error @ Error::Owned { .. }) if began.elapsed() > OWNER_ANSWERS_WITHIN => {
                 return Err(anyhow!("{error}\nand it does not answer: wait until it is done, or end it"));
             }
             Err(Error::Owned { .. }) => tokio::time::sleep(LOOK_EVERY).await,
             Err(error) => return Err(error.into()),
+        }
+        if let Some(socket) = answering(&global.data).await {
+            return Ok(Transport::Socket(socket));
         }
     }
 }

@@ -33,7 +33,8 @@ pub(crate) struct RoundtableAnswer {
 impl Client<'_> {
     /// Opens a roundtable. The same `key` again opens no other.
     pub(crate) async fn open_roundtable(&mut self, request: Value, key: &str) -> anyhow::Result<Opened> {
-        self.ask(&Call::post("/v1/roundtables".to_owned(), Payload::Json(request)).key(key)).await
+        let post = |request| Call::post("/v1/roundtables".to_owned(), Payload::Json(request)).key(key);
+        self.ask_from_shell(request, post).await
     }
 
     pub(crate) async fn roundtable(&mut self, id: RoundtableId) -> anyhow::Result<RoundtableView> {

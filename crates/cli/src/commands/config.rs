@@ -36,9 +36,9 @@ enum ConfigCommand {
 impl Config {
     pub(super) fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let ConfigCommand::Trust { file } = self.command;
-        let found = match file.as_ref().or(global.config.as_ref()) {
+        let found = match &file {
             Some(file) => Some(ConfigFile::open(file).map_err(wrong_use)?),
-            None => ConfigFile::beside(&global.data).map_err(wrong_use)?,
+            None => global.config_file()?.map(|(file, _)| file),
         };
         let found = found.ok_or_else(|| anyhow!("there is no configuration here: name the file"))?;
         let runs = found.what_it_runs().map_err(wrong_use)?;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::data::Global;
 use crate::exit::{Exit, wrong_use};
 use crate::output::print_json;
+use crate::text::clean;
 
 /// Check a data directory, and say everything that is wrong with it
 ///
@@ -35,19 +36,21 @@ impl Doctor {
         }
         // Before the directory is opened, which puts them right.
         let put_right = open_to_others(&global.data);
-        let store = global.owner()?;
-        let mut examination = store.examine()?;
-        let mut repaired = 0;
-        if self.repair && examination.findings.iter().any(|finding| finding.remedy == Remedy::WriteRows) {
-            repaired = store.repair(&examination)?;
-            examination = store.examine()?;
-        }
+        let (examination, repaired) = global.alone(|store| {
+            let examination = store.examine()?;
+            if !self.repair || !examination.findings.iter().any(|it| it.remedy == Remedy::WriteRows) {
+                return Ok((examination, 0));
+            }
+            let repaired = store.repair(&examination)?;
+            Ok((store.examine()?, repaired))
+        })?;
         let problems = examination.findings.iter().filter(|finding| is_problem(finding)).count();
         let is_healthy = problems == 0;
         if global.json {
-            print_json(&document(&examination, &put_right, repaired, is_healthy))?;
+            print_json(&document(global, &examination, &put_right, repaired, is_healthy))?;
         } else {
             tell(global, &examination, &put_right, repaired);
+            anstream::println!("{}", clean(&configuration_text(global)));
         }
         Ok(if is_healthy { Exit::Done } else { Exit::Failed })
     }
@@ -94,7 +97,30 @@ fn open_to_others(data: &Path) -> Vec<String> {
     open
 }
 
-fn document(found: &Examination, put_right: &[String], repaired: u64, is_healthy: bool) -> Value {
+/// Which configuration file counts, and why.
+fn configuration_text(global: &Global) -> String {
+    match global.config_file() {
+        Ok(Some((file, source))) => format!("configuration: {} ({})", file.path.display(), source.text()),
+        Ok(None) => "configuration: none, so everything is at its default".to_owned(),
+        Err(error) => format!("configuration: {error:#}"),
+    }
+}
+
+fn configuration_document(global: &Global) -> Value {
+    match global.config_file() {
+        Ok(Some((file, source))) => json!({ "file": file.path, "source": source.word() }),
+        Ok(None) => Value::Null,
+        Err(error) => json!({ "problem": format!("{error:#}") }),
+    }
+}
+
+fn document(
+    global: &Global,
+    found: &Examination,
+    put_right: &[String],
+    repaired: u64,
+    is_healthy: bool,
+) -> Value {
     let findings: Vec<_> = found
         .findings
         .iter()
@@ -116,6 +142,7 @@ fn document(found: &Examination, put_right: &[String], repaired: u64, is_healthy
         "repaired": repaired,
         "findings": findings,
         "permissions": put_right,
+        "configuration": configuration_document(global),
     })
 }
 

@@ -109,7 +109,7 @@ async fn ask(config: &Config, desk: &Desk, name: &str, walls: &str) -> Option<Fo
         Ok(agent) => agent,
         Err(problem) => return Some(found(false, Err(problem))),
     };
-    if !agent.is_installed() {
+    if !agent.is_installed(None) {
         let problem = match agent.probe().await {
             Probe::Unusable { problem } => problem,
             Probe::Ready { version, .. } => version,

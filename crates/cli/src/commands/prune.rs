@@ -30,11 +30,10 @@ impl Prune {
             )));
         }
         // Not the service: nothing is to be driven just because something is tidied up.
-        let store = global.owner()?;
         let workspaces = Workspaces::new(&global.absolute_data());
         let millis = i64::try_from(self.older_than.as_millis()).unwrap_or(i64::MAX);
         let before = Timestamp::from_millis(now().millis().saturating_sub(millis));
-        let pruned = prune(&store, &workspaces, before, now())?;
+        let pruned = global.alone(|store| Ok(prune(store, &workspaces, before, now())?))?;
         if global.json {
             print_json(&serde_json::to_value(&pruned)?)?;
         } else {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use adjourn_core::{RunId, RunStatus};
+use adjourn_core::{ListedRun, RunId, RunStatus};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -68,13 +68,14 @@ impl Ps {
             anstream::eprintln!("there are no such runs");
             return Ok(Exit::Done);
         }
-        let is_waiting = rows.iter().any(|row| row.status == RunStatus::WaitingUser);
+        let is_waiting = rows.iter().any(|listed| listed.row.status == RunStatus::WaitingUser);
         let questions = if is_waiting { questions(&mut client).await? } else { HashMap::new() };
         let now = now();
         let lines: Vec<_> = rows
             .iter()
-            .map(|row| {
-                let told = questions.get(&row.run_id).or(row.error_code.as_ref());
+            .map(|ListedRun { row, blocked_by }| {
+                let blocked = blocked_by.map(|code| format!("blocked by {code}"));
+                let told = questions.get(&row.run_id).or(row.error_code.as_ref()).or(blocked.as_ref());
                 vec![
                     Cell::from(row.run_id.to_string()),
                     Cell::styled(style::status(row.status), row.status.name()),

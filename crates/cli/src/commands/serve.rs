@@ -2,25 +2,15 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use adjourn_server::{
-    Background, Ending, Error, GRACE_DEFAULT, LISTEN_DEFAULT, Options, OtherUsers, run_until_idle,
-};
+use adjourn_server::{Ending, Error, GRACE_DEFAULT, LISTEN_DEFAULT, Options, OtherUsers};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::background::GREETING;
-use crate::client::answering;
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::logs::{self, LogFormat};
-use crate::output::print_line;
-
-/// How long the owner before may take to let go of the data directory.
-const LET_GO_WITHIN: Duration = Duration::from_secs(10);
-
-/// How often it is looked meanwhile.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+use crate::make_room::{LOOK_EVERY, MakeRoom};
 
 /// Own the data directory and serve it over HTTP, until it is told to stop
 ///
@@ -47,10 +37,6 @@ pub(crate) struct Serve {
     /// How long turns may take to finish when it is told to stop
     #[arg(long, value_name = "SEC", default_value_t = GRACE_DEFAULT.as_secs())]
     grace: u64,
-
-    /// Listen on the socket only, and end when nothing can go on without a person
-    #[arg(long, hide = true, conflicts_with = "listen")]
-    until_idle: bool,
 }
 
 impl Serve {
@@ -58,10 +44,6 @@ impl Serve {
         logs::begin(self.log_format)?;
         let ending = Ending::default();
         end_by_signal(&ending, self.grace, self.log_format)?;
-        if self.until_idle {
-            self.in_background(global, ending).await?;
-            return Ok(Exit::Done);
-        }
         let config = global.config()?;
         global.protect_data(|said| self.log_format.say(said))?;
         let options = Options {
@@ -72,45 +54,25 @@ impl Serve {
             other_users: if self.open { OtherUsers::LetIn } else { OtherUsers::Refused },
             grace: Duration::from_secs(self.grace),
         };
-        adjourn_server::run(options, ending, |address| {
-            self.log_format.say(&format!("listening on http://{address}"));
-        })
-        .await?;
-        Ok(Exit::Done)
-    }
-
-    /// Owns the data directory for a command that left, unless somebody else does.
-    async fn in_background(&self, global: &Global, ending: Ending) -> anyhow::Result<()> {
-        // So that what is typed at the terminal where the command was started does not end it. Fails only where it leads a
-        // group already, and then it is out of reach as well.
-        let _ = rustix::process::setsid();
-        let config = global.config()?;
-        global.protect_data(|said| self.log_format.say(said))?;
-        print_line(&format!("{GREETING}\n"))?;
-        let began = Instant::now();
+        let mut room = MakeRoom::new(global);
         loop {
-            let options = Background {
-                data_dir: global.data.clone(),
-                config: config.clone(),
-                grace: Duration::from_secs(self.grace),
-            };
-            match run_until_idle(options, ending.clone()).await {
-                Err(Error::Store(adjourn_store::Error::Owned { .. }))
-                    if answering(&global.data).await.is_some() =>
-                {
-                    return Ok(());
-                }
-                Err(Error::Store(adjourn_store::Error::Owned { .. })) if began.elapsed() < LET_GO_WITHIN => {
+            let served = adjourn_server::run(options.clone(), ending.clone(), |address| {
+                global.remember_config();
+                self.log_format.say(&format!("listening on http://{address}"));
+            });
+            match served.await {
+                // The owner that a command left in the background makes room, if no turn goes on there.
+                Err(Error::Store(adjourn_store::Error::Owned { owner, .. })) if room.asks(&owner) => {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
-                ended => return Ok(ended?),
+                served => return Ok(served.map(|()| Exit::Done)?),
             }
         }
     }
 }
 
 /// Ends the server by Ctrl-C or SIGTERM, and at once by a second one.
-fn end_by_signal(ending: &Ending, grace_sec: u64, format: LogFormat) -> std::io::Result<()> {
+pub(super) fn end_by_signal(ending: &Ending, grace_sec: u64, format: LogFormat) -> std::io::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let ending = ending.clone();

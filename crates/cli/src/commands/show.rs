@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::find::find;
 use crate::output::{print, print_json, value_text};
 use crate::question::{OpenQuestion, question_text, reply_commands};
+use crate::result::blocked_text;
 use crate::style::{self, styled};
 use crate::text::{age, clean, indented, moment, one_line, until};
 use crate::usage::usage_text;
@@ -137,7 +138,9 @@ fn facts(global: &Global, run: &RunView, page: &mut Page) {
         Some(Err(error)) => page.line("workspace", clean(&error.to_string())),
         None => {}
     }
-    if matches!(run.status, RunStatus::Queued | RunStatus::Running) {
+    if let Some(code) = run.blocked_by {
+        page.line("blocked by", format!("{code}: {}", blocked_text(run)));
+    } else if matches!(run.status, RunStatus::Queued | RunStatus::Running) {
         page.line(
             "note",
             "it is worked on by whoever owns the data directory, or taken up by the next who does",

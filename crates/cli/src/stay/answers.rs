@@ -13,12 +13,19 @@ pub(crate) struct Answers {
     /// The question that was shown last, so that it is not shown again for each try.
     pub(crate) shown: Option<InteractionId>,
     lines: Option<mpsc::Receiver<String>>,
+    /// There are no more lines.
+    is_over: bool,
 }
 
 impl Answers {
     /// These answers in order, then the lines of stdin.
     pub(crate) fn new(given: Vec<String>) -> Self {
-        Self { given: given.into(), shown: None, lines: None }
+        Self { given: given.into(), shown: None, lines: None, is_over: false }
+    }
+
+    /// Whether no answer will come any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.given.is_empty() && self.is_over
     }
 
     /// The next line of stdin that says something; none when there are no more.
@@ -27,7 +34,10 @@ impl Answers {
     pub(crate) async fn next_line(&mut self) -> Option<String> {
         let lines = self.lines.get_or_insert_with(read_lines);
         loop {
-            let line = lines.recv().await?;
+            let Some(line) = lines.recv().await else {
+                self.is_over = true;
+                return None;
+            };
             if !line.trim().is_empty() {
                 return Some(line);
             }

@@ -46,7 +46,7 @@ async fn at_work(client: &mut Client<'_>, ours: Option<RunId>) -> anyhow::Result
     for status in [RunStatus::Running, RunStatus::Queued] {
         let query = RunQuery { status: Some(status.to_string()), ..RunQuery::default() };
         let rows = client.runs(&query, OTHERS_COUNTED_MAX).await?.items;
-        count += rows.iter().filter(|row| Some(row.run_id) != ours).count();
+        count += rows.iter().filter(|listed| Some(listed.row.run_id) != ours).count();
     }
     Ok(count)
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::world::{World, until};
+use crate::world::World;
 
 /// The id of a run of `engine` that was left to the background.
 fn detached(world: &World, engine: &str) -> String {
@@ -10,14 +10,6 @@ fn detached(world: &World, engine: &str) -> String {
     assert_eq!(said.code, Some(3), "{said:?}");
     assert!(said.stderr.contains("it goes on; to see how: adjourn events run_"), "{}", said.stderr);
     said.stdout.trim().to_owned()
-}
-
-/// Waits until nobody owns the data directory.
-fn until_alone(world: &World) {
-    until("the owner in the background has ended", || {
-        (world.says(&["prune", "--older-than", "1000d"]).code == Some(0)).then_some(())
-    });
-    assert!(!world.path().join(".adjourn/adjourn.sock").exists());
 }
 
 #[test]
@@ -34,7 +26,7 @@ fn a_run_that_is_left_goes_on_and_is_answered_later() {
         .collect();
     assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
     assert!(!events.contains("restart."), "nobody cut it off: {events}");
-    until_alone(&world);
+    world.until_alone();
 }
 
 #[test]
@@ -47,10 +39,10 @@ fn the_owner_in_the_background_stays_as_long_as_something_works() {
     let second = detached(&world, "works");
     fs::read_to_string(&started).unwrap();
     let refused = world.says(&["prune", "--older-than", "1d"]);
-    assert!(refused.stderr.contains("(adjourn serve) since "), "{refused:?}");
+    assert!(refused.stderr.contains("(adjourn background) since "), "{refused:?}");
     world.let_go(&first);
     world.let_go(&second);
-    until_alone(&world);
+    world.until_alone();
     for run in [first, second] {
         assert_eq!(world.json(&["show", &run])["status"], "succeeded");
         assert_eq!(world.starts(&run), 1);
@@ -63,7 +55,7 @@ fn a_question_that_is_decided_without_a_person_keeps_the_owner_there() {
     let run = ["run", "deploy", "--engine", "asks", "--no-strict", "--session-timeout", "4", "--detach"];
     let said = world.says(&run);
     assert_eq!(said.code, Some(3), "{said:?}");
-    until_alone(&world);
+    world.until_alone();
     let run = world.json(&["show", said.stdout.trim()]);
     assert_eq!(run["status"], "succeeded", "{run}");
     assert_eq!(run["interactions"][0]["resolved_by"]["kind"], "auto_decide");

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 fn closed_to_others(world: &World) {
+    world.until_alone();
     let data = world.path().join(".adjourn");
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
     for entry in fs::read_dir(&data).unwrap().map(Result::unwrap) {

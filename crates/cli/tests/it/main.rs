@@ -3,6 +3,8 @@
 // Whoever calls a function of a test wants it to fail right there.
 #![allow(clippy::unwrap_used)]
 
+mod approval;
+mod background;
 mod bench;
 mod cancel;
 mod contracts;
@@ -10,6 +12,7 @@ mod defaults;
 mod detach;
 mod doctor;
 mod drain;
+mod engine_missing;
 mod engines;
 mod escapes;
 mod full_disk;

@@ -11,11 +11,17 @@ use crate::world::World;
 /// What `deploy` prints when it went to production.
 const RESULT: &str = "{\n  \"where\": \"prod\"\n}\n";
 
-/// A run that works on and on.
+/// A run that works on and on, and a command that watches it.
 fn busy(world: &World) -> Child {
+    busy_with(world, "0")
+}
+
+/// The same, where the command may be the owner itself.
+fn busy_with(world: &World, foreground: &str) -> Child {
     let started = world.started();
     let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("adjourn"))
         .env("ADJOURN_TRUST_CONFIG", "1")
+        .env("ADJOURN_FOREGROUND", foreground)
         .args(["run", "deploy", "--engine", "blocks"])
         .current_dir(world.path())
         .env_remove("ADJOURN_DATA")
@@ -43,12 +49,12 @@ fn whoever_comes_second_talks_to_the_owner() {
     assert_eq!(world.says(&["rerun", &finished, "--answer", "prod"]).code, Some(0));
     let pruned = world.says(&["prune", "--older-than", "0s"]);
     assert_eq!(pruned.code, Some(5), "{pruned:?}");
-    let owner = format!("error: .adjourn is in use by process {} (adjourn run) since ", child.id());
+    let owner = format!("error: .adjourn is in use by process {} (adjourn background) since ", owner(&world));
     assert!(pruned.stderr.starts_with(&owner), "{}", pruned.stderr);
     assert!(pruned.stderr.contains("wait until it is done, or end it"), "{}", pruned.stderr);
     assert_eq!(world.says(&["cancel", &blocked]).code, Some(0));
     assert_eq!(child.wait().unwrap().code(), Some(4), "the first terminal sees it as well");
-    assert!(!world.path().join(".adjourn/adjourn.sock").exists());
+    world.until_alone();
 }
 
 #[test]
@@ -68,16 +74,21 @@ fn a_second_terminal_answers_what_the_first_one_asks() {
     assert!(told.contains("> prod\n"), "what was answered elsewhere is shown: {told}");
 }
 
+/// The number of the process that owns the data directory.
+fn owner(world: &World) -> i32 {
+    let lock = std::fs::read_to_string(world.path().join(".adjourn/adjourn.lock")).unwrap();
+    lock.strip_prefix("process ").unwrap().split_once(' ').unwrap().0.parse().unwrap()
+}
+
 #[test]
-fn when_the_owner_is_killed_whoever_stays_takes_over() {
+fn when_the_owner_is_killed_whoever_stays_starts_another() {
     let world = World::new();
-    let mut owner = busy(&world);
+    let mut first = busy(&world);
     let mut second = world.spawn(&["run", "deploy", "--engine", "asks"]);
     let run = world.until_waiting(1).remove(0);
     // What the next owner takes up comes to rest.
     world.write("blocks.sh", "#!/bin/sh\ncat > /dev/null\necho 'What now?'\n");
-    owner.kill().unwrap();
-    owner.wait().unwrap();
+    kill_process(Pid::from_raw(owner(&world)).unwrap(), Signal::KILL).unwrap();
     second.stdin.take().unwrap().write_all(b"prod\n").unwrap();
     let output = second.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -86,6 +97,7 @@ fn when_the_owner_is_killed_whoever_stays_takes_over() {
     let replies = events.lines().filter(|line| line.contains("\"interaction.reply.accepted\"")).count();
     assert_eq!(replies, 2, "one frame and one trigger: {events}");
     assert_eq!(world.until_waiting(1).len(), 1, "the run of the first one was taken up as well");
+    assert_eq!(first.wait().unwrap().code(), Some(3), "and it saw that");
 }
 
 #[test]
@@ -134,9 +146,9 @@ fn following_the_events_of_another_process_ends_with_the_run() {
 }
 
 #[test]
-fn a_command_lets_what_it_took_up_come_to_rest() {
+fn what_a_command_that_was_the_owner_left_is_taken_up() {
     let world = World::new();
-    let mut child = busy(&world);
+    let mut child = busy_with(&world, "1");
     kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3));
     assert_eq!(world.items(&["ps"])[0]["status"], "running", "it was cut off");
@@ -144,6 +156,7 @@ fn a_command_lets_what_it_took_up_come_to_rest() {
     // The agent that is started again has something to say.
     world.write("blocks.sh", "#!/bin/sh\ncat > /dev/null\necho 'What now?'\n");
     world.finished_run();
+    world.until_waiting(1);
     let runs = world.items(&["ps"]);
     assert_eq!((&runs[0]["status"], &runs[1]["status"]), (&json!("succeeded"), &json!("waiting_user")));
 }

@@ -85,6 +85,7 @@ fn a_data_directory_that_others_could_read_is_put_right_and_that_is_said_once() 
     for entry in fs::read_dir(&data).unwrap().map(Result::unwrap) {
         assert_eq!(mode(&entry.path()) & 0o077, 0, "{}", entry.path().display());
     }
+    world.until_alone();
     fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(data.join("adjourn.db"), fs::Permissions::from_mode(0o644)).unwrap();
     let run = ["run", "deploy", "--engine", "asks", "--answer", "prod"];

@@ -50,6 +50,18 @@ impl Serving {
         answer
     }
 
+    /// What it answers to a document that is sent there, head and body.
+    pub(crate) fn post(&self, path: &str, document: &serde_json::Value) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let (host, body) = (&self.address, document.to_string());
+        let head = format!("POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
+        let head = format!("{head}content-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
     pub(crate) fn tell_to_end(&self) {
         kill_process(Pid::from_raw(self.child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
     }

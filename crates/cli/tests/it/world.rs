@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
+use rustix::fs::FlockOperation;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -180,6 +181,19 @@ impl World {
         assert_eq!(said.code, Some(0), "{said:?}");
         let run: Value = serde_json::from_str(&said.stdout).unwrap();
         run["run_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until nobody owns the data directory.
+    pub(crate) fn until_alone(&self) {
+        let data = self.path().join(".adjourn");
+        until("nobody owns the data directory", || {
+            let is_free = |name: &str| {
+                let locked = fs::File::open(data.join(name)).unwrap();
+                rustix::fs::flock(&locked, FlockOperation::NonBlockingLockExclusive).is_ok()
+            };
+            let is_alone = !data.join("adjourn.sock").exists() && is_free("adjourn.lock") && is_free(".");
+            is_alone.then_some(())
+        });
     }
 
     /// Where the agents `blocks` and `works` say that they started. Reading from it waits for that.

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::{
     Actor, Contract, ContractMachine, ExecutionId, Interaction, InteractionId, InteractionMachine,
     InteractionStatus, InteractionTrigger, Outcome, Paused, RunId, RunMachine, RunStatus, RunTrigger,
-    Timestamp, Transition,
+    Timestamp, Transition, WarningCode,
 };
 
 /// An event that does not follow from the ones before it: the journal was not written by this code, or was damaged.
@@ -66,6 +66,7 @@ impl Run {
             refused_calls: 0,
             usage: Usage::default(),
             warnings: Vec::new(),
+            engine_missed: false,
             result: None,
             error: None,
             spec: Arc::new(spec.clone()),
@@ -95,6 +96,7 @@ impl Run {
             }
             Event::TurnStarted { attempt, reason, answers } => {
                 self.start_turn(*attempt, *reason);
+                self.engine_missed = false;
                 for id in answers {
                     self.interaction_mut(*id)?.taken_up = true;
                 }
@@ -106,7 +108,10 @@ impl Run {
                 self.knows_task = true;
                 self.message_frame = None;
             }
-            Event::Warned(warning) => self.warnings.push(warning.clone()),
+            Event::Warned(warning) => {
+                self.engine_missed |= warning.code == WarningCode::EngineNotFound;
+                self.warnings.push(warning.clone());
+            }
             Event::InteractionOpened { id, subject, question, deadline_at, boot } => {
                 if id.0 as usize != self.interactions.len() + 1 {
                     return Err(format!("question {id} is not the next one"));

@@ -138,11 +138,11 @@ pub struct Reply {
 /// What a restart found of a run's surroundings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Survey {
-    /// The engine is configured and installed.
+    /// The engine is configured and installed. That it is not is no reason to fail: it may be there tomorrow.
     pub engine: bool,
     /// The workspace is there.
     pub workspace: bool,
-    /// The agent can take up the conversation that the handle names.
+    /// Nothing is known that keeps the agent from taking up the conversation that the handle names.
     pub handle: bool,
 }
 

@@ -9,7 +9,7 @@ use super::AcpEngine;
 use super::gateway;
 use super::live::Live;
 use super::terminals::Terminals;
-use crate::environment::Environment;
+use crate::environment::{Environment, ShellVariables};
 use crate::gateway::Badge;
 use crate::program;
 use crate::sandbox::state_folders::of_program;
@@ -28,8 +28,8 @@ impl AcpEngine {
         Path::new(self.program()).file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    pub(super) fn environment(&self) -> Environment {
-        Environment::new(std::env::vars_os(), &self.config.pass_env, &self.config.env)
+    pub(super) fn environment(&self, shell: Option<&ShellVariables>) -> Environment {
+        Environment::of_run(shell, &self.config.pass_env, &self.config.env)
     }
 
     pub(super) fn locate(&self, environment: &Environment) -> Result<PathBuf, String> {
@@ -55,7 +55,7 @@ impl AcpEngine {
 
     /// Starts the agent, or says why it cannot be.
     pub(super) async fn start(&self, turn: &Turn, badge: Option<&Badge>) -> Result<Live, Finished> {
-        let mut environment = self.environment();
+        let mut environment = self.environment(turn.shell.as_ref());
         let program =
             self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;
         if turn.process.is_some() && turn.handle.is_none() {

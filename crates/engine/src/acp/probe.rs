@@ -39,6 +39,7 @@ impl Workplace {
             attempt: 0,
             prompt: String::new(),
             handle: None,
+            shell: None,
             workspace: self.0.clone(),
             reads: Vec::new(),
             logs: self.0.join("logs"),

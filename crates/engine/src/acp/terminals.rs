@@ -96,7 +96,7 @@ impl Terminals {
     ) -> Self {
         let workplace = config.serves.contains(&Serves::Terminal).then(|| Workplace {
             folder: turn.workspace.clone(),
-            environment: Environment::new(std::env::vars_os(), &config.pass_env, &config.env),
+            environment: Environment::of_run(turn.shell.as_ref(), &config.pass_env, &config.env),
             supervisor: supervisor.clone(),
             sandbox,
             run_id: turn.run_id,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::ExecEngine;
 use super::guest::Guest;
 use super::profile::{Arg, Profile};
-use crate::environment::Environment;
+use crate::environment::{Environment, ShellVariables};
 use crate::program;
 use crate::sandbox::{Sandbox, Workplace};
 use crate::turn::{Finished, Turn};
@@ -21,8 +21,8 @@ impl ExecEngine {
         self.config.command.first().map_or(self.profile().program, String::as_str)
     }
 
-    pub(super) fn environment(&self) -> Environment {
-        let mut environment = Environment::new(std::env::vars_os(), &self.config.pass_env, &self.config.env);
+    pub(super) fn environment(&self, shell: Option<&ShellVariables>) -> Environment {
+        let mut environment = Environment::of_run(shell, &self.config.pass_env, &self.config.env);
         for (name, value) in self.profile().grant(self.config.permission).env {
             // Who sets it in the configuration knows better.
             if !self.config.env.contains_key(*name) {

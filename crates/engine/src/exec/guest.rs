@@ -36,7 +36,8 @@ impl ExecEngine {
             return Ok(None);
         }
         let profile = self.profile();
-        let obstacle = self.check_environment(profile).and_then(|()| check_place(profile, &turn.logs)).err();
+        let obstacle =
+            self.check_environment(profile, turn).and_then(|()| check_place(profile, &turn.logs)).err();
         match obstacle {
             Some(error) if offered.is_needed() => return Err(error),
             // Without tools that the work takes, it can still ask the user by what it says.
@@ -58,8 +59,8 @@ impl ExecEngine {
     }
 
     /// What the configuration sets is not overwritten, and without some of it the agent would not know of its tools.
-    fn check_environment(&self, profile: &Profile) -> Result<(), RunError> {
-        let environment = self.environment();
+    fn check_environment(&self, profile: &Profile, turn: &Turn) -> Result<(), RunError> {
+        let environment = self.environment(turn.shell.as_ref());
         let is_taken = |(name, value): &&(&str, &str)| tells(value) && environment.get(name).is_some();
         match profile.gateway.env.iter().find(is_taken) {
             None => Ok(()),

@@ -21,7 +21,7 @@ const UNKNOWN: &str = "unknown";
 
 impl ExecEngine {
     pub(super) async fn ask_version(&self) -> Probe {
-        let environment = self.environment();
+        let environment = self.environment(None);
         let program = match self.locate(&environment) {
             Ok(program) => program,
             Err(problem) => return Probe::Unusable { problem },

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::notes::NotingToolbox;
 use super::{Asked, FORMAT, Header, Line, Recording, RecordingError, Renaming, What};
+use crate::environment::ShellVariables;
 use crate::turn::{Engine, Finished, Probe, Seen, Turn};
 
 /// What is shown passes through here one by one, so that the recorder is never further than what it passed on.
@@ -185,8 +186,8 @@ impl Engine for Recorder {
         self.engine.can_resume(turn)
     }
 
-    fn is_installed(&self) -> bool {
-        self.engine.is_installed()
+    fn is_installed(&self, shell: Option<&ShellVariables>) -> bool {
+        self.engine.is_installed(shell)
     }
 
     fn probe(&self) -> BoxFuture<'_, Probe> {

@@ -67,6 +67,7 @@ pub(crate) fn turn(stage: &Stage, prompt: &str) -> Turn {
         attempt: 1,
         prompt: prompt.to_owned(),
         handle: None,
+        shell: None,
         workspace: stage.path().to_owned(),
         reads: Vec::new(),
         logs: stage.path().join("logs"),

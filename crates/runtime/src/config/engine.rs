@@ -100,6 +100,19 @@ impl EngineConfig {
         Self { how, profile, permission, env: BTreeMap::new(), pass_env: Vec::new(), sandbox }
     }
 
+    /// Whether the engine is given the variable of this name, besides those that every agent gets.
+    pub fn passes(&self, variable: &str) -> bool {
+        self.key_variable() == Some(variable) || self.pass_env.iter().any(|passed| passed == variable)
+    }
+
+    /// The variable with the key that its model is asked with.
+    pub(crate) fn key_variable(&self) -> Option<&str> {
+        match &self.how {
+            How::Reasoning(model) => model.api_key_env.as_deref(),
+            How::Acp { .. } | How::Exec { .. } | How::Replay { .. } => None,
+        }
+    }
+
     /// The engine of this name that needs no configuration: the agents that have a preset, and `replay`, which plays
     /// back the recording that a skill carries.
     pub fn built_in(name: &str) -> Option<Self> {

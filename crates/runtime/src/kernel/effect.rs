@@ -18,7 +18,8 @@ pub enum Effect {
         /// Why.
         cause: StopCause,
     },
-    /// Find out what a restart left of a run's surroundings, end what is left of its process, and say so.
+    /// Find out what there is of a run's surroundings after a restart, or whether its engine is there by now; end what is left
+    /// of its process, and say so.
     Survey(Arc<Run>),
     /// Remove what was kept for making a call: it is over, and it is known how it ended.
     ForgetCall(RunId, ExecutionId),

@@ -59,6 +59,9 @@ impl<T> Kernel<T> {
         self.absorb();
         // Recovery may have changed nothing, and the scheduler has to know the run all the same.
         self.look_up(run_id);
+        if !survey.engine {
+            self.block(run_id);
+        }
     }
 
     /// Goes on with what was left when the journal did not answer.

@@ -148,7 +148,8 @@ impl<T> Recovery<T> {
         Ok(Vec::new())
     }
 
-    fn is_old(&self, id: RunId) -> bool {
+    /// Whether there was such a run at the start.
+    pub(super) fn is_old(&self, id: RunId) -> bool {
         self.newest.is_some_and(|newest| id <= newest)
     }
 }

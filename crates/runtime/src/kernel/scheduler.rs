@@ -70,6 +70,8 @@ pub struct Scheduler {
     ready: VecDeque<RunId>,
     /// Runs that a slot is kept for while it is found out what a restart left of them, and of which engine.
     reserved: HashMap<RunId, String>,
+    /// Queued runs whose engine is not there, and where they stand once it is. They hold no slot, and nobody waits for them.
+    blocked: BTreeMap<RunId, Place>,
     /// Where runs stood that left the queue for something that is not durable yet: a full disk costs nobody the place.
     stood: HashMap<RunId, Place>,
     arrivals: u64,
@@ -112,6 +114,7 @@ impl Scheduler {
             places: HashMap::new(),
             ready: VecDeque::new(),
             reserved: HashMap::new(),
+            blocked: BTreeMap::new(),
             stood: HashMap::new(),
             arrivals: 0,
         }
@@ -122,9 +125,14 @@ impl Scheduler {
         self.holding.len()
     }
 
-    /// How many runs wait for one.
+    /// How many runs wait for one, or for their engine.
     pub fn waiting(&self) -> usize {
-        self.places.len() + self.reserved.len()
+        self.places.len() + self.reserved.len() + self.blocked.len()
+    }
+
+    /// Whether a queued run is passed over because its engine is not there.
+    pub fn is_blocked(&self, id: RunId) -> bool {
+        self.blocked.contains_key(&id)
     }
 
     /// The runs that hold a slot.
@@ -167,12 +175,13 @@ impl Scheduler {
     pub(super) fn len(&self) -> usize {
         let lines: usize = self.levels.values().map(|level| level.lines.len() + level.rotation.len()).sum();
         let queued = lines + self.places.len() + self.ready.len() + self.reserved.len() + self.stood.len();
-        queued + self.holding.len() + self.held_of.len()
+        queued + self.blocked.len() + self.holding.len() + self.held_of.len()
     }
 
     /// Whether one more run on `engine` may be created.
     pub(super) fn admit(&self, engine: &str) -> Result<(), Denied> {
-        let (waiting, queue_max) = (self.waiting(), self.slots.queue_max);
+        // One that waits for its engine takes nobody's place in the queue.
+        let (waiting, queue_max) = (self.waiting() - self.blocked.len(), self.slots.queue_max);
         // A run that finds a free slot does not wait, however many wait for slots of other engines.
         if waiting < queue_max || (self.has_room(engine) && !self.has_candidate()) {
             Ok(())
@@ -192,6 +201,10 @@ impl Scheduler {
         let waits = run.status() == RunStatus::Queued && run.ending().is_none();
         if run.holds_slot() || !waits {
             self.unreserve(id);
+            self.blocked.remove(&id);
+        }
+        if self.blocked.contains_key(&id) {
+            return;
         }
         if run.holds_slot() {
             self.take(id, &run.spec().engine);
@@ -244,6 +257,52 @@ impl Scheduler {
         }
     }
 
+    /// The engine of a run that is queued and holds no slot.
+    pub(super) fn engine_of_queued(&self, id: RunId) -> Option<&str> {
+        let place = self.stood.get(&id).or_else(|| self.places.get(&id)).or_else(|| self.blocked.get(&id));
+        place.filter(|_| !self.holding.contains_key(&id)).map(|place| place.engine.as_str())
+    }
+
+    /// Whether a slot is kept for a run.
+    pub(super) fn is_reserved(&self, id: RunId) -> bool {
+        self.reserved.contains_key(&id)
+    }
+
+    /// Passes a queued run over until its engine is there. The slot that was kept for it is free.
+    pub(super) fn block(&mut self, id: RunId) {
+        if self.holding.contains_key(&id) {
+            return;
+        }
+        self.unreserve(id);
+        self.ready.retain(|ready| *ready != id);
+        let place = self.leave(id);
+        if let Some(place) = self.stood.remove(&id).or(place) {
+            self.blocked.insert(id, place);
+        }
+    }
+
+    /// Lets the runs of an engine stand again where they stood.
+    pub(super) fn unblock(&mut self, engine: &str) {
+        let (freed, blocked) =
+            std::mem::take(&mut self.blocked).into_iter().partition(|(_, place)| place.engine == engine);
+        self.blocked = blocked;
+        for (id, place) in BTreeMap::into_iter(freed) {
+            self.stand(id, place);
+        }
+    }
+
+    /// Up to `most` blocked runs after this one, and then from the first on.
+    pub(super) fn blocked_after(&self, last: Option<RunId>, most: usize) -> Vec<RunId> {
+        let later = self.blocked.keys().filter(|id| Some(**id) > last);
+        let earlier = self.blocked.keys().filter(|id| Some(**id) <= last);
+        later.chain(earlier).take(most).copied().collect()
+    }
+
+    /// Whether any run is passed over.
+    pub(super) fn has_blocked(&self) -> bool {
+        !self.blocked.is_empty()
+    }
+
     /// Slots that were free may not be: whoever one is kept for goes back to where it stood.
     pub(super) fn take_back(&mut self) {
         let mut kept: Vec<_> = self.reserved.keys().copied().collect();
@@ -272,6 +331,7 @@ impl Scheduler {
         self.ready.retain(|ready| *ready != id);
         self.leave(id);
         self.stood.remove(&id);
+        self.blocked.remove(&id);
     }
 
     /// The next run that may start a turn, taken out of the queue.

@@ -40,7 +40,8 @@ impl Service {
         let not_announced = || ServiceError::Internal(format!("{run_id} was not announced"));
         let round = table.current().ok_or_else(not_announced)?;
         let activation = round.activation(run_id).ok_or_else(not_announced)?;
-        let request = request(table, round, activation, &library).map_err(ServiceError::Internal)?;
+        let mut request = request(table, round, activation, &library).map_err(ServiceError::Internal)?;
+        request.shell = self.desk().workspaces().roundtable_shell(table.id());
         let phase = table.strategy().phase(round.number);
         let part = Part {
             run_id,

@@ -7,6 +7,7 @@ use adjourn_core::roundtable::{
     self, Command, EscalationWish, Frame, Open, Record, Refusal, Reply, Roundtable, open_key,
 };
 use adjourn_core::{By, InteractionId, ReplyKey, RoundtableId, RoundtableRow, canonical};
+use adjourn_engine::ShellVariables;
 use adjourn_store::{After, Error, TableDenied, load_readable_roundtable};
 use serde_json::{Value, json};
 
@@ -44,8 +45,14 @@ impl Service {
         key: Option<String>,
     ) -> Result<Opened, ServiceError> {
         let key = key.map(|key| ReplyKey { key, digest: digest(&request) });
+        let id = RoundtableId::from_bits(uuid::Uuid::now_v7().as_u128());
+        let shell = request.shell.clone();
         let service = self.clone();
-        let prepared = tokio::task::spawn_blocking(move || service.prepare_roundtable(&request, key));
+        let prepared = tokio::task::spawn_blocking(move || {
+            let prepared = service.prepare_roundtable(&request, key)?;
+            service.keep_roundtable_shell(id, shell.as_ref())?;
+            Ok::<_, ServiceError>(prepared)
+        });
         let prepared = prepared.await;
         let (open, notice) = match prepared {
             Ok(prepared) => prepared?,
@@ -53,10 +60,29 @@ impl Service {
                 return Err(ServiceError::Internal("opening the roundtable stopped halfway".to_owned()));
             }
         };
-        let id = RoundtableId::from_bits(uuid::Uuid::now_v7().as_u128());
-        let accepted = self.runtime().ask_table(id, Command::Open(Box::new(open))).await?;
+        let accepted = self.runtime().ask_table(id, Command::Open(Box::new(open))).await;
+        // Where it is not known whether it will be there after a crash, the next start finds out.
+        let is_another = accepted.as_ref().is_ok_and(|accepted| accepted.table.id() != id);
+        if is_another || matches!(accepted, Err(TableDenied::Refused(_))) {
+            self.desk().workspaces().forget_roundtable_shell(id);
+        }
+        let accepted = accepted?;
         let notice = notice.filter(|_| accepted.table.id() == id);
         Ok(Opened { table: accepted.table, notice })
+    }
+
+    /// Keeps what the engines here may have of a shell's variables, for the agents of a roundtable.
+    fn keep_roundtable_shell(
+        &self,
+        id: RoundtableId,
+        shell: Option<&ShellVariables>,
+    ) -> Result<(), ServiceError> {
+        let Some(shell) = shell else { return Ok(()) };
+        let config = self.desk().config();
+        let engines: Vec<_> = config.engine_names().iter().filter_map(|name| config.engine(name)).collect();
+        let variables = shell.all().iter().map(|(name, value)| (name.into(), value.into()));
+        let shell = ShellVariables::new(variables, |name| engines.iter().any(|engine| engine.passes(name)));
+        Ok(self.desk().workspaces().keep_roundtable_shell(id, &shell)?)
     }
 
     fn prepare_roundtable(

@@ -26,7 +26,7 @@ pub(super) enum Rest {
 
 /// Why a pass stops before it is through.
 enum Stop {
-    /// The journal or the queue has no room: later.
+    /// The journal or the queue has no room, or an engine is not there: later.
     Blocked,
     /// The roundtable is not what it was when this was decided.
     Moved(Refusal),
@@ -100,6 +100,7 @@ impl Pass<'_> {
             Todo::Wait(_) => return Ok(Step::Rest),
             Todo::Nothing => {
                 self.cancel_runs().await?;
+                self.service.desk().workspaces().forget_roundtable_shell(self.id);
                 return Ok(Step::Rest);
             }
         }
@@ -132,7 +133,7 @@ impl Pass<'_> {
         to_start: &[Purpose],
         at_work: &[RunId],
     ) -> Result<Step, Stop> {
-        let mut step = Step::Rest;
+        let (mut step, mut is_blocked) = (Step::Rest, false);
         for &run_id in at_work {
             let run = self.reading(move |service| found(service.run(run_id))).await?;
             match run {
@@ -145,13 +146,31 @@ impl Pass<'_> {
             }
         }
         for purpose in to_start {
+            if self.misses_engine(table, purpose).await? {
+                is_blocked = true;
+                continue;
+            }
             let run_id = RunId::from_bits(uuid::Uuid::now_v7().as_u128());
             let start = self.start(table, purpose).await?;
             self.ask(Command::StartActivation { purpose: purpose.clone(), run_id, start }).await?;
             let Some(table) = self.table().await? else { return Ok(Step::Rest) };
             self.create(&table, run_id).await?;
         }
-        Ok(step)
+        if is_blocked { Err(Stop::Blocked) } else { Ok(step) }
+    }
+
+    /// Whether somebody cannot be asked now because their engine is not there. Nobody is lost for that who was at the table
+    /// before; in the first round the person who opened it is told by its failure.
+    async fn misses_engine(&self, table: &Roundtable, purpose: &Purpose) -> Result<bool, Stop> {
+        let is_first = table.current().is_none_or(|round| round.number <= 1);
+        let seat = table.spec().seat(&purpose.role()).filter(|_| !is_first);
+        let Some(engine) = seat.map(|seat| seat.engine.clone()) else { return Ok(false) };
+        let id = self.id;
+        self.reading(move |service| {
+            let shell = service.desk().workspaces().roundtable_shell(id);
+            Ok(!service.desk().is_installed(&engine, shell.as_ref()))
+        })
+        .await
     }
 
     /// Creates a run that was announced. One that cannot be is lost.

@@ -44,7 +44,7 @@ impl Desk {
         let config = self.config();
         let is_agent = |name: &&str| {
             config.engine(name).is_some_and(|engine| engine.kind() != EngineKind::Replay)
-                && self.is_installed(name)
+                && self.is_installed(name, None)
         };
         let names = config.engine_names();
         let found = names.iter().copied().find(is_agent);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use adjourn_core::FieldError;
 use adjourn_core::roundtable::{Limits, Memory, Pace, Role, RoundtableSpec, Seat, Side, Strategy};
+use adjourn_engine::ShellVariables;
 use serde_json::{Map, Value};
 
 use super::library::{Library, NotThere};
@@ -69,6 +70,8 @@ pub struct RoundtableRequest {
     pub limits: Value,
     /// What to find it by.
     pub labels: BTreeMap<String, String>,
+    /// The variables of the shell that asks; none where no shell does, or it is not on this machine.
+    pub shell: Option<ShellVariables>,
 }
 
 impl RoundtableRequest {
@@ -85,6 +88,7 @@ impl RoundtableRequest {
             context: None,
             limits: Value::Null,
             labels: BTreeMap::new(),
+            shell: None,
         }
     }
 

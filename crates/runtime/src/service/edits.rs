@@ -39,7 +39,9 @@ impl Service {
             let run = service.run(run_id)?;
             let Some(asked_for) = awaiting_approval(&run, question) else { return Ok(None) };
             let call = ToolCall { arguments, ..asked_for.clone() };
-            let masker = service.desk.masker(&service.desk.asked(&run)?).map_err(ServiceError::Internal)?;
+            let shell = service.desk.workspaces().shell(run.id());
+            let masker = service.desk.masker(&service.desk.asked(&run)?, shell.as_ref());
+            let masker = masker.map_err(ServiceError::Internal)?;
             Ok(Some((call, masker)))
         });
         let Some((call, masker)) = prepared.await? else { return Ok(None) };

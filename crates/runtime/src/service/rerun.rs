@@ -1,6 +1,7 @@
 //! Runs of the same request.
 
 use adjourn_core::{ReplyKey, Run, RunId, canonical};
+use adjourn_engine::ShellVariables;
 use serde_json::json;
 
 use super::{Created, Service, ServiceError, sha256};
@@ -12,11 +13,17 @@ impl Service {
     /// Creates a run by the request that another was created by, or finds the one that the same key created before.
     ///
     /// A key stands for "a rerun of this run", so the same key again finds the same new run, whatever became of the first
-    /// one and its files meanwhile.
-    pub async fn rerun(&self, run_id: RunId, key: Option<String>) -> Result<Created, ServiceError> {
+    /// one and its files meanwhile. `shell` is the one that asks now.
+    pub async fn rerun(
+        &self,
+        run_id: RunId,
+        key: Option<String>,
+        shell: Option<ShellVariables>,
+    ) -> Result<Created, ServiceError> {
         let digest = sha256(&canonical(&json!({ "rerun": run_id })));
         let key = key.map(|key| ReplyKey { key, digest });
-        self.create_once(key, None, move |service| service.request_of(run_id)).await
+        self.create_once(key, None, move |service| Ok(RunRequest { shell, ..service.request_of(run_id)? }))
+            .await
     }
 
     /// The request that a run was created by, to be made again.
@@ -60,5 +67,6 @@ fn again(run: &Run, asked: Asked, workspace: &Workspace, files: Vec<Upload>) -> 
         continues: None,
         files,
         workspace: None,
+        shell: None,
     }
 }

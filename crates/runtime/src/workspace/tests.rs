@@ -53,7 +53,7 @@ fn run(number: u128) -> RunId {
 }
 
 fn own(number: u128) -> NewWorkspace<'static> {
-    NewWorkspace { run_id: run(number), skill: None, uploads: &[], place: Place::Own }
+    NewWorkspace { run_id: run(number), skill: None, uploads: &[], place: Place::Own, shell: None }
 }
 
 fn on(number: u128, place: Place) -> NewWorkspace<'static> {

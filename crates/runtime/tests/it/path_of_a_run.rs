@@ -67,7 +67,13 @@ fn a_request_becomes_a_workspace_and_a_prompt_and_its_result_is_checked() {
         ("mine", ExecutionMode::Interactive)
     );
 
-    let new = NewWorkspace { run_id, skill: Some(&skill), uploads: &checked.uploads, place: Place::Own };
+    let new = NewWorkspace {
+        run_id,
+        skill: Some(&skill),
+        uploads: &checked.uploads,
+        place: Place::Own,
+        shell: None,
+    };
     let workspace = workspaces.create(&new).unwrap();
     assert_eq!(workspace, plan);
     let copy = workspace.skill.as_deref().unwrap();

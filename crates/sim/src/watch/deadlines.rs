@@ -126,5 +126,6 @@ fn could_start(run: &Run, kernel: &Kernel<u64>) -> bool {
     let limits = slots.limits();
     let engine = &run.spec().engine;
     let has_room = limits.engine.get(engine).is_none_or(|most| slots.held_by(engine) < *most);
-    run.ending().is_none() && slots.held() < limits.total && has_room
+    let is_passed_over = slots.is_blocked(run.id());
+    run.ending().is_none() && slots.held() < limits.total && has_room && !is_passed_over
 }

@@ -7,7 +7,10 @@ use super::super::event::{ContractDetail, Event};
 use super::super::spec::ResumesBy;
 use super::{Draft, Refusal, clock, end};
 use crate::interaction::Subject;
-use crate::{Actor, ContractStatus, ContractTrigger, ErrorCode, RunError, RunStatus, RunTrigger, recovery};
+use crate::{
+    Actor, ContractStatus, ContractTrigger, ErrorCode, RunError, RunStatus, RunTrigger, Warning, WarningCode,
+    recovery,
+};
 
 /// Puts a run right whose owner was stopped. No process of it is left: the ones that were have been ended.
 pub(super) fn recover(draft: &mut Draft, survey: Survey) -> Result<(), Refusal> {
@@ -24,6 +27,9 @@ pub(super) fn recover(draft: &mut Draft, survey: Survey) -> Result<(), Refusal> 
     if draft.run.stays() {
         draft.emit(Event::ProcessLost);
     }
+    if !survey.engine {
+        warn_of_absent_engine(draft);
+    }
     clock::move_deadlines(draft);
     let calls = settle_calls(draft)?;
     let trigger = match (draft.run.status, calls) {
@@ -38,7 +44,20 @@ pub(super) fn recover(draft: &mut Draft, survey: Survey) -> Result<(), Refusal> 
     draft.step(trigger, Actor::Recovery)
 }
 
-/// Why the run cannot go on.
+/// Says that the engine is not there: once until the run's next turn, however many restarts find it so.
+fn warn_of_absent_engine(draft: &mut Draft) {
+    if draft.run.engine_missed {
+        return;
+    }
+    let message = format!(
+        "the engine `{}` is not installed or not configured here: the run is kept, takes its answers, and goes on \
+         when the engine is there",
+        draft.run.spec.engine
+    );
+    draft.emit(Event::Warned(Warning { code: WarningCode::EngineNotFound, message }));
+}
+
+/// What keeps the run from ever going on. An engine that is not there now is no such thing.
 fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
     let is_waiting = run.status == RunStatus::WaitingUser;
     let interrupted = |message: &str| {
@@ -46,11 +65,8 @@ fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
         let code = if is_waiting { ErrorCode::SessionResumeFailed } else { ErrorCode::RestartInterrupted };
         Some(RunError { code, message: message.to_owned() })
     };
-    if !survey.engine {
-        return interrupted(&format!(
-            "after a restart the engine `{}` is not there any more",
-            run.spec.engine
-        ));
+    if is_waiting && let Some(problem) = unanswerable(run) {
+        return interrupted(problem);
     }
     if !survey.workspace {
         return interrupted("after a restart the workspace is not there any more");
@@ -77,6 +93,19 @@ fn obstacle(run: &Run, survey: Survey) -> Option<RunError> {
         }
         None => None,
     }
+}
+
+/// What is wrong with the questions of a run that waits, if no answer could make it go on.
+fn unanswerable(run: &Run) -> Option<&'static str> {
+    if run.open_interactions().next().is_none() {
+        return Some("after a restart there is no question that the run could be waiting on");
+    }
+    let is_orphan = |subject: Subject| {
+        let contract = subject.execution_id().map(|id| run.contract(id));
+        contract.is_some_and(|contract| contract.is_none_or(|it| it.status != ContractStatus::Waiting))
+    };
+    let has_orphan = run.open_interactions().any(|open| is_orphan(open.subject));
+    has_orphan.then_some("after a restart its question belongs to no call that waits for the answer")
 }
 
 /// Whether the run is in its first attempt, which is going on or was cut off and waits for its slot again.

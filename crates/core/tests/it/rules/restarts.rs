@@ -1,8 +1,8 @@
 //! After a restart: whatever the journal says is what may have happened.
 
 use adjourn_core::{
-    Command, ContractStatus, ErrorCode, ExecutionMode, Observation, Outcome, Process, Profile, Refusal,
-    ResumesBy, RunStatus, Survey, TurnReason,
+    Actor, Command, ContractStatus, ContractTrigger, ErrorCode, Event, ExecutionMode, Known, Observation,
+    Outcome, Process, Profile, Refusal, ResumesBy, Run, RunStatus, Survey, TurnReason, WarningCode,
 };
 use serde_json::json;
 
@@ -27,10 +27,9 @@ fn a_run_that_waits_goes_on_waiting_and_can_be_answered() {
 #[test]
 fn a_run_that_waits_fails_when_its_surroundings_are_gone() {
     let intact = Survey::INTACT;
-    let engine = Survey { engine: false, ..intact };
     let workspace = Survey { workspace: false, ..intact };
     let handle = Survey { handle: false, ..intact };
-    for survey in [engine, workspace, handle] {
+    for survey in [workspace, handle] {
         let mut run = Case::interactive();
         run.starts_with_handle().ends(ASKS).does(Command::Recover(survey));
         assert_eq!(run.code(), Some(ErrorCode::SessionResumeFailed));
@@ -39,12 +38,49 @@ fn a_run_that_waits_fails_when_its_surroundings_are_gone() {
 }
 
 #[test]
+fn a_run_that_waits_on_a_question_of_no_open_call_fails() {
+    let mut run = Case::interactive();
+    run.starts_with_handle();
+    let id = run.asks_to_send("ann");
+    run.suspends();
+    let (now, intact) = (run.run().updated_at(), Command::Recover(Survey::INTACT));
+    let known = Known::at(now);
+    let status = |run: &Run| run.decide(&intact, &known).map(|decided| decided.run.status());
+    assert_eq!(status(run.run()), Ok(RunStatus::WaitingUser));
+    // No command leads here: an entry was lost, or another program wrote one.
+    let mut orphaned = run.run().clone();
+    let (from, to) = (ContractStatus::Waiting, ContractStatus::Cancelled);
+    let (trigger, actor) = (ContractTrigger::Cancel, Actor::Recovery);
+    let changed = Event::ContractChanged { id, from, to, trigger, actor, detail: None };
+    orphaned.apply(now, &changed).unwrap();
+    let failed = orphaned.decide(&intact, &known).unwrap().run;
+    let error = failed.error().map(|error| error.code);
+    assert_eq!((failed.status(), error), (RunStatus::Failed, Some(ErrorCode::SessionResumeFailed)));
+    assert_eq!(failed.open_interactions().count(), 0);
+}
+
+#[test]
 fn a_queued_run_stays_queued_and_fails_only_without_its_surroundings() {
     let mut run = Case::interactive();
     run.restarts();
     assert_eq!(run.status(), RunStatus::Queued);
-    run.does(Command::Recover(Survey { engine: false, ..Survey::INTACT }));
+    run.does(Command::Recover(Survey { workspace: false, ..Survey::INTACT }));
     assert_eq!(run.code(), Some(ErrorCode::RestartInterrupted));
+}
+
+#[test]
+fn an_engine_that_is_missing_fails_no_run_and_is_warned_of_once_until_the_next_turn() {
+    let missing = || Command::Recover(Survey { engine: false, ..Survey::INTACT });
+    let mut run = Case::interactive();
+    run.starts_with_handle().ends(ASKS).does(missing()).does(missing());
+    assert_eq!((run.status(), run.open()), (RunStatus::WaitingUser, vec![1]));
+    run.answers(1, "a").does(missing());
+    assert_eq!(run.status(), RunStatus::Queued);
+    let codes: Vec<_> = run.run().warnings().iter().map(|warning| warning.code).collect();
+    assert_eq!(codes, [WarningCode::EngineNotFound]);
+    run.starts().does(missing());
+    assert_eq!(run.status(), RunStatus::Queued, "a turn that was cut off goes on later");
+    assert_eq!(run.run().warnings().len(), 2, "the engine was there meanwhile");
 }
 
 #[test]

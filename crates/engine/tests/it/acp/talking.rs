@@ -179,7 +179,7 @@ async fn an_agent_that_is_not_there_is_not_found() {
         supervisor(),
         Gateway::new(),
     ));
-    assert!(!engine.is_installed());
+    assert!(!engine.is_installed(None));
     let (code, message) = failure(Going::start(engine, turn(&stage, "")).until_it_ends().await.1);
     assert_eq!(code, ErrorCode::EngineNotFound);
     assert!(message.contains("no-such-agent"), "{message}");

@@ -5,8 +5,9 @@ use std::thread::JoinHandle;
 
 use adjourn_core::{
     By, Command, ContractAction, ContractSpec, ErrorCode, ExecutionId, IdempotencyKey, KeyScope,
-    RequestContract, RunStatus, ToolCall,
+    RequestContract, RunStatus, ToolCall, WarningCode,
 };
+use adjourn_testkit::acp::{Act, TakesUp};
 use serde_json::{Value, json};
 
 use crate::stage::ways::{Does, Way, every_way};
@@ -172,31 +173,160 @@ fn which() -> Does {
     Does::Asks(json!({ "prompt": "Which database?" }))
 }
 
+/// Restarts, and checks that the run that waited has failed for good.
+fn fails_by_a_restart(stage: &Stage, run: &Actor<'_>, code: ErrorCode) {
+    stage.open();
+    run.ends();
+    assert_eq!(run.changes().last().unwrap(), "waiting_user → failed: restart.reconcile_failed");
+    assert_eq!(run.code(), Some(code), "{:?}", run.state().error());
+    assert_eq!(run.state().open_interactions().count(), 0);
+}
+
+/// Changes the database while nobody works on it.
+fn damage(stage: &Stage, sql: &str) {
+    stage.close();
+    rusqlite::Connection::open(stage.data().join("adjourn.db")).unwrap().execute_batch(sql).unwrap();
+}
+
 #[test]
-fn rt_06_after_a_restart_a_run_fails_that_lost_what_it_needs_to_go_on() {
-    type Loss = (&'static str, fn(&Stage, &Actor<'_>));
-    let losses: [Loss; 3] = [
-        ("the engine", |stage, _| stage.configure("skills = [\"skills\"]")),
-        ("the workspace", |_, run| fs::remove_dir_all(run.work()).unwrap()),
-        ("the agent that knows the conversation", |stage, _| {
-            fs::remove_file(stage.path().join("agent")).unwrap();
-        }),
+fn rt_06_a_waiting_run_whose_workspace_was_deleted_fails_by_a_restart() {
+    let stage = Stage::new();
+    let run = stage.start(json!({}));
+    run.asks_first("Which database?");
+    fs::remove_dir_all(run.work()).unwrap();
+    stage.close();
+    fails_by_a_restart(&stage, &run, ErrorCode::SessionResumeFailed);
+}
+
+#[test]
+fn rt_06_a_waiting_run_whose_agent_left_no_handle_fails_by_a_restart() {
+    // Only a process that stays can wait without one, and it is gone.
+    let stage = Stage::acp(TakesUp::Never, "", "profile = \"sticky_process\"");
+    let run = stage.start(json!({}));
+    run.turn(1).acts(&[Act::Say(json!({ "__SKILL_DONE__": false, "message": "Which?" }).to_string())]);
+    run.waits();
+    stage.close();
+    fails_by_a_restart(&stage, &run, ErrorCode::SessionResumeFailed);
+}
+
+#[test]
+fn rt_06_a_waiting_run_whose_question_cannot_be_read_fails_by_a_restart() {
+    let stage = Stage::new();
+    let run = stage.start(json!({}));
+    run.asks_first("Which database?");
+    let stream = format!("x'00{:032x}'", run.id.bits());
+    damage(
+        &stage,
+        &format!(
+            "UPDATE entries SET payload = x'7b' WHERE stream = {stream} \
+             AND seq = (SELECT max(seq) FROM entries WHERE stream = {stream})"
+        ),
+    );
+    stage.open();
+    run.ends();
+    assert_eq!(run.code(), Some(ErrorCode::JournalUnreadable));
+    assert_eq!(run.state().open_interactions().count(), 0);
+}
+
+#[test]
+fn rt_06_a_run_whose_engine_is_missing_is_kept_takes_its_answer_and_goes_on_when_it_is_there() {
+    type Loss = (&'static str, fn(&Stage), fn(&Stage));
+    let hide: fn(&Stage) = |stage| {
+        fs::rename(stage.path().join("agent"), stage.path().join("hidden")).unwrap();
+    };
+    let show: fn(&Stage) = |stage| {
+        fs::rename(stage.path().join("hidden"), stage.path().join("agent")).unwrap();
+        // Nothing restarts: it is looked for again.
+        stage.advance(2);
+    };
+    let losses: [Loss; 2] = [
+        ("not installed", hide, show),
+        (
+            "not configured",
+            |stage| stage.configure("skills = [\"skills\"]"),
+            |stage| {
+                stage.configure(&Stage::at(stage.path()).settings());
+                stage.restart();
+            },
+        ),
     ];
-    for (name, lose) in losses {
-        let stage = Stage::new();
+    for (name, lose, find) in losses {
+        let stage = Stage::with_slots(1);
         let run = stage.start(json!({}));
         run.asks_first("Which database?");
-        lose(&stage, &run);
+        lose(&stage);
         stage.restart();
-        run.ends();
-        assert_eq!(
-            run.changes().last().unwrap(),
-            "waiting_user → failed: restart.reconcile_failed",
-            "{name}"
-        );
-        assert_eq!(run.code(), Some(ErrorCode::SessionResumeFailed), "{name}");
-        assert_eq!(run.state().open_interactions().count(), 0, "{name}");
+        run.until(name, |run| (!run.warnings().is_empty()).then_some(()));
+        stage.restart();
+        assert_eq!(run.reply("SQLite").unwrap().status(), RunStatus::Queued, "{name}");
+        let shown = stage.service().view(&run.state());
+        assert_eq!((shown.status, shown.blocked_by), (RunStatus::Queued, Some(ErrorCode::EngineNotFound)));
+        // However long it takes, and however often everything is restarted.
+        stage.restart();
+        stage.advance(3600);
+        stage.restart();
+        assert_eq!((run.status(), run.had_turn(2)), (RunStatus::Queued, false), "{name}");
+        let codes: Vec<_> = run.state().warnings().iter().map(|warning| warning.code).collect();
+        assert_eq!(codes, [WarningCode::EngineNotFound], "{name}: once for all restarts");
+        find(&stage);
+        run.turn(2).finishes("SQLite");
+        assert_eq!(run.ends().status(), RunStatus::Succeeded, "{name}");
+        assert_eq!(stage.service().view(&run.state()).blocked_by, None);
     }
+}
+
+#[test]
+fn rt_06_a_turn_that_was_cut_off_goes_on_when_its_engine_is_there_again() {
+    let stage = Stage::new();
+    let run = stage.start(json!({}));
+    run.asks_first("Which database?");
+    run.reply("SQLite").unwrap();
+    run.turn(2);
+    stage.close();
+    fs::rename(stage.path().join("agent"), stage.path().join("hidden")).unwrap();
+    stage.open();
+    run.becomes(RunStatus::Queued);
+    assert_eq!(run.changes().last().unwrap(), "running → queued: restart.requeued");
+    fs::rename(stage.path().join("hidden"), stage.path().join("agent")).unwrap();
+    stage.advance(2);
+    run.turn(3).finishes("SQLite");
+    assert_eq!(run.ends().status(), RunStatus::Succeeded);
+}
+
+#[test]
+fn a_run_whose_engine_is_missing_holds_no_slot_and_can_be_canceled() {
+    let stage = Stage::with_slots(1);
+    let other = "[engines.other]\nkind = \"exec\"\npreset = \"command\"\n";
+    let there = stage.path().join("other");
+    fs::copy(stage.path().join("agent"), &there).unwrap();
+    let run = stage.start(json!({}));
+    run.asks_first("Which database?");
+    stage.configure(&format!("{}\n{other}command = [\"{}\"]\n", stage.settings(), there.display()));
+    fs::remove_file(stage.path().join("agent")).unwrap();
+    stage.restart();
+    run.reply("SQLite").unwrap();
+    let working = stage.start(json!({ "engine": "other" }));
+    working.turn(1).finishes("done");
+    assert_eq!(working.ends().status(), RunStatus::Succeeded, "the only slot was free");
+    run.cancel().unwrap();
+    assert_eq!(run.ends().status(), RunStatus::Canceled);
+    // Whoever asks for a new run on it is told so.
+    let refused = stage.start(json!({}));
+    refused.ends();
+    assert_eq!(refused.code(), Some(ErrorCode::EngineNotFound));
+}
+
+#[test]
+fn an_engine_that_goes_missing_between_question_and_answer_blocks_the_run() {
+    let stage = Stage::new();
+    let run = stage.start(json!({}));
+    run.asks_first("Which database?");
+    fs::rename(stage.path().join("agent"), stage.path().join("hidden")).unwrap();
+    assert_eq!(run.reply("SQLite").unwrap().status(), RunStatus::Queued);
+    fs::rename(stage.path().join("hidden"), stage.path().join("agent")).unwrap();
+    stage.advance(2);
+    run.turn(2).finishes("SQLite");
+    assert_eq!(run.ends().status(), RunStatus::Succeeded);
 }
 
 #[test]

@@ -128,3 +128,26 @@ fn the_runs_of_a_roundtable_that_was_closed_right_before_the_end_are_canceled_af
     stage.open();
     assert_eq!(stage.actor(run).ends().status(), RunStatus::Canceled);
 }
+
+#[test]
+fn an_engine_that_is_missing_between_rounds_loses_nobody() {
+    let stage = Stage::of_players("");
+    let (there, hidden) = (stage.path().join("agent"), stage.path().join("hidden"));
+    let said = json!({ "__SKILL_DONE__": true, "summary": "They hold what they hold." });
+    // The last one of the round is gone when it has spoken.
+    let hide = format!("mv {} {}", there.display(), hidden.display());
+    stage.plays_out("close-1", &format!("{hide}\ncat <<'END'\n{said}\nEND\n"));
+    stage.plays("close-2", &all_of_it());
+    let table = stage.table(json!({ "limits": { "max_rounds": 2 } }));
+    until("the second round", || {
+        (stage.service().roundtable(table.id).unwrap().rounds().len() == 2).then_some(())
+    });
+    stage.restart();
+    assert!(!stage.was_told("open-2", 1));
+    std::fs::rename(&hidden, &there).unwrap();
+    stage.told("open-2", 1);
+    let state = table.closes();
+    let lost = state.rounds().iter().flat_map(|round| &round.activations);
+    let lost = lost.filter(|activation| matches!(activation.outcome, Some(ActivationOutcome::Lost(_))));
+    assert_eq!((table.close_reason().as_str(), lost.count()), ("concluded", 0));
+}
