@@ -1,10 +1,11 @@
 //! What a person typed, as the answer to a question.
 
 use adjourn_core::{Action, FieldError, InteractionView, Question, QuestionKind, Source, reply};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// An answer, and what it does to a call that needs approval.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Given {
     pub(crate) response: Value,
     pub(crate) action: Option<Action>,

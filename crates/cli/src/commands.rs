@@ -29,6 +29,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 
+pub(crate) use self::roundtable::ask_roundtable;
 use crate::data::Global;
 use crate::exit::Exit;
 

@@ -24,7 +24,7 @@ pub(crate) struct Live {
     doing: Option<String>,
     /// What the agent is writing.
     writing: String,
-    /// The question that was answered on this very screen.
+    /// The question whose answer is on the screen already.
     answered_here: Option<InteractionId>,
 }
 
@@ -55,14 +55,15 @@ impl Live {
         self.draw(run);
     }
 
-    /// Takes note of a question whose answer is on the screen, because the person gave it here.
+    /// Takes note of a question whose answer is on the screen already.
     pub(crate) fn answered_here(&mut self, id: InteractionId) {
         self.answered_here = Some(id);
     }
 
     fn is_on_the_screen(&self, frame: &Frame) -> bool {
         let id = frame.data["interaction_id"].as_u64();
-        frame.kind == FrameType::ReplyAccepted && id == self.answered_here.map(|id| u64::from(id.0))
+        matches!(frame.kind, FrameType::ReplyAccepted | FrameType::AutoDecided)
+            && id == self.answered_here.map(|id| u64::from(id.0))
     }
 
     /// Takes note of text that the agent is writing.

@@ -36,6 +36,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|first| first == supervisor::SUBCOMMAND) {
         return supervisor::main();
     }
+    if std::env::args_os().nth(1).is_some_and(|first| first == prompt::SUBCOMMAND) {
+        return prompt::main();
+    }
     match commands::run(commands::Cli::read()) {
         Ok(exit) => exit.into(),
         Err(error) => exit::report(&error),

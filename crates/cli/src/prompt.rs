@@ -1,23 +1,26 @@
 //! Asks a person at a terminal.
 
 mod contract;
+mod helper;
+mod plain;
 mod terminal;
+mod while_open;
 
-use std::fmt;
 use std::io::IsTerminal;
 
-use adjourn_core::{Choice, Field, FieldKind, InteractionView, Question, QuestionKind, Source, reply};
-use inquire::validator::Validation;
-use inquire::{Confirm, InquireError, MultiSelect, Select, Text};
-use serde_json::{Map, Value, json};
+use adjourn_core::{InteractionView, Source};
+use inquire::{InquireError, Select};
+use serde::{Deserialize, Serialize};
 
+pub(crate) use helper::{Asks, SUBCOMMAND, main};
 pub(crate) use terminal::{OnTerminal, on_terminal};
+pub(crate) use while_open::{Watching, ask_while_open, resolution_text};
 
-use crate::answer::{Given, from_text, problem_text};
-use crate::question::choice_text;
-use crate::text::clean;
+use crate::answer::Given;
 
 /// What a person did when asked.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Asked<T> {
     /// They answered.
     Answer(T),
@@ -38,19 +41,9 @@ pub(crate) fn ask(interaction: &InteractionView) -> anyhow::Result<Asked<Given>>
         (None, Source::Recovery) => contract::recovery(question),
         (None, Source::Permission) => contract::permission(question).map(Given::plain),
         (None, Source::Turn | Source::Contract | Source::Escalation | Source::Checkpoint) => {
-            plain(question).map(Given::plain)
+            plain::plain(question).map(Given::plain)
         }
     })
-}
-
-fn plain(question: &Question) -> Prompted<Value> {
-    match question.kind {
-        QuestionKind::Form if !question.fields.is_empty() => form(question),
-        QuestionKind::ChooseOne => one(&clean(&question.prompt), &question.options),
-        QuestionKind::ChooseMany => many(&clean(&question.prompt), &question.options),
-        QuestionKind::Confirm => yes_or_no(&clean(&question.prompt), question.default.as_ref()),
-        QuestionKind::OpenText | QuestionKind::Form => text(question),
-    }
 }
 
 /// What to do with something that a person does not want to watch any longer.
@@ -101,98 +94,4 @@ pub(crate) fn asked<T>(prompted: Prompted<T>) -> anyhow::Result<Asked<T>> {
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(Asked::Interrupted),
         Err(error) => Err(error.into()),
     }
-}
-
-fn text(question: &Question) -> Prompted<Value> {
-    let prompt = clean(&question.prompt);
-    let (checked, read) = (question.clone(), question.clone());
-    let check = move |typed: &str| {
-        Ok(match from_text(&checked, typed) {
-            Ok(_) => Validation::Valid,
-            Err(errors) => Validation::Invalid(problem_text(&errors).into()),
-        })
-    };
-    let help = question.schema.as_ref().map(|schema| format!("JSON that meets {schema}"));
-    let mut asking = Text::new(&prompt).with_validator(check);
-    asking.help_message = help.as_deref();
-    let typed = asking.prompt()?;
-    // It was checked before it was taken.
-    Ok(from_text(&read, &typed).unwrap_or(Value::String(typed)))
-}
-
-fn yes_or_no(prompt: &str, default: Option<&Value>) -> Prompted<Value> {
-    let mut asking = Confirm::new(prompt);
-    asking.default = default.and_then(Value::as_bool);
-    asking.prompt().map(Value::Bool)
-}
-
-/// A choice that is shown as a person reads it.
-struct Shown<'a>(&'a Choice);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&choice_text(self.0))
-    }
-}
-
-fn one(prompt: &str, options: &[Choice]) -> Prompted<Value> {
-    let chosen = Select::new(prompt, options.iter().map(Shown).collect()).prompt()?;
-    Ok(chosen.0.value.clone())
-}
-
-fn many(prompt: &str, options: &[Choice]) -> Prompted<Value> {
-    let chosen = MultiSelect::new(prompt, options.iter().map(Shown).collect()).prompt()?;
-    Ok(chosen.into_iter().map(|shown| shown.0.value.clone()).collect())
-}
-
-/// A form, field by field; what does not fit as a whole is asked again.
-fn form(question: &Question) -> Prompted<Value> {
-    anstream::eprintln!("{}", clean(&question.prompt));
-    loop {
-        let mut given = Map::new();
-        for field in &question.fields {
-            if let Some(value) = fill_in(field)? {
-                given.insert(field.name.clone(), value);
-            }
-        }
-        let given = Value::Object(given);
-        match reply::check(question, &given) {
-            Ok(_) => return Ok(given),
-            Err(errors) => anstream::eprintln!("that does not fit: {}", problem_text(&errors)),
-        }
-    }
-}
-
-fn fill_in(field: &Field) -> Prompted<Option<Value>> {
-    let optional = if field.required || field.default.is_some() { "" } else { " (optional)" };
-    let prompt = format!("{}{optional}:", clean(&field.label));
-    match field.kind {
-        FieldKind::Boolean => yes_or_no(&prompt, field.default.as_ref()).map(Some),
-        FieldKind::ChooseMany => many(&prompt, &field.options).map(Some),
-        FieldKind::ChooseOne if field.required => one(&prompt, &field.options).map(Some),
-        FieldKind::ChooseOne => {
-            let mut options = vec![Choice { value: Value::Null, label: "leave it out".to_owned() }];
-            options.extend(field.options.iter().cloned());
-            one(&prompt, &options).map(|value| (!value.is_null()).then_some(value))
-        }
-        FieldKind::Text | FieldKind::Number | FieldKind::Integer => line(&prompt, field),
-    }
-}
-
-/// One line for a field; nothing where it may be left out and is.
-fn line(prompt: &str, field: &Field) -> Prompted<Option<Value>> {
-    let alone = Question { kind: QuestionKind::Form, fields: vec![field.clone()], ..Question::open_text("") };
-    let name = field.name.clone();
-    let check = move |typed: &str| {
-        let given = if typed.is_empty() { json!({}) } else { json!({ name.as_str(): typed }) };
-        Ok(match reply::check(&alone, &given) {
-            Ok(_) => Validation::Valid,
-            Err(errors) => Validation::Invalid(problem_text(&errors).into()),
-        })
-    };
-    let default = field.default.as_ref().map(crate::output::value_text);
-    let mut asking = Text::new(prompt).with_validator(check);
-    asking.default = default.as_deref();
-    let typed = asking.prompt()?;
-    Ok((!typed.is_empty()).then_some(Value::String(typed)))
 }

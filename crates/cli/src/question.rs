@@ -1,7 +1,7 @@
 //! Questions, as a person reads them, and the command that answers each.
 
 use adjourn_core::{
-    Action, Choice, Field, InteractionId, InteractionView, Question, QuestionKind, RunId, Source,
+    Action, Choice, Field, InteractionId, InteractionView, Question, QuestionKind, RunId, Source, reply,
 };
 use serde_json::{Value, json};
 
@@ -20,11 +20,16 @@ pub(crate) fn question_text(interaction: &InteractionView) -> String {
         Some(call) => format!("{}\n{}", asked_of(question), indented(&call_text(&call), "  ")),
         None => clean(question.prompt.trim()),
     };
+    let default = default_of(question);
     for choice in &question.options {
-        text.push_str(&format!("\n  - {}", choice_text(choice)));
+        let mark = if is_default(choice, default.as_ref()) { ", the default" } else { "" };
+        text.push_str(&format!("\n  - {}{mark}", choice_text(choice)));
     }
     for field in &question.fields {
         text.push_str(&format!("\n  - {}", field_text(field)));
+    }
+    if let Some(default) = default.filter(|_| question.options.is_empty()) {
+        text.push_str(&format!("\nThe default is {}.", clean(&value_text(&default))));
     }
     if let Some(schema) = question.schema.as_ref().filter(|_| question.fields.is_empty()) {
         text.push_str(&format!(
@@ -33,6 +38,19 @@ pub(crate) fn question_text(interaction: &InteractionView) -> String {
         ));
     }
     text
+}
+
+/// The default of a question, as it would be taken; none where it has none, or one that is no answer.
+pub(crate) fn default_of(question: &Question) -> Option<Value> {
+    reply::check(question, question.default.as_ref()?).ok()
+}
+
+fn is_default(choice: &Choice, default: Option<&Value>) -> bool {
+    match default {
+        Some(Value::Array(several)) => several.contains(&choice.value),
+        Some(default) => choice.value == *default,
+        None => false,
+    }
 }
 
 /// What is asked about a call. The call itself is in the same words, for whoever reads nothing else, and is shown by itself
@@ -117,19 +135,32 @@ fn answers(interaction: &InteractionView) -> Vec<String> {
     }
 }
 
+/// An answer that would be taken: the default, where there is one.
 fn example(question: &Question) -> String {
-    let first = question.options.first().map(|choice| value_text(&choice.value)).unwrap_or_default();
-    match question.kind {
-        QuestionKind::OpenText => "'YOUR ANSWER'".to_owned(),
-        QuestionKind::ChooseOne => quoted(&clean(&first)),
-        QuestionKind::ChooseMany => {
+    let default = default_of(question);
+    match (question.kind, default) {
+        (QuestionKind::OpenText | QuestionKind::ChooseOne, Some(default)) => {
+            quoted(&clean(&value_text(&default)))
+        }
+        (QuestionKind::ChooseMany, Some(Value::Array(several))) => {
+            quoted(&clean(&several.iter().map(value_text).collect::<Vec<_>>().join(",")))
+        }
+        (QuestionKind::Confirm, Some(Value::Bool(false))) => "no".to_owned(),
+        (QuestionKind::Form, Some(default)) => format!("--data {}", quoted(&clean(&default.to_string()))),
+        (QuestionKind::OpenText, None) => "'YOUR ANSWER'".to_owned(),
+        (QuestionKind::ChooseOne, None) => {
+            let first = question.options.first().map(|choice| value_text(&choice.value)).unwrap_or_default();
+            quoted(&clean(&first))
+        }
+        (QuestionKind::ChooseMany, _) => {
             let two: Vec<_> =
                 question.options.iter().take(2).map(|choice| value_text(&choice.value)).collect();
             quoted(&clean(&two.join(",")))
         }
-        QuestionKind::Confirm => "yes".to_owned(),
-        QuestionKind::Form => {
-            let fields = question.fields.iter().map(|field| (field.name.clone(), Value::from("…")));
+        (QuestionKind::Confirm, _) => "yes".to_owned(),
+        (QuestionKind::Form, None) => {
+            let value = |field: &Field| field.default.clone().unwrap_or_else(|| Value::from("…"));
+            let fields = question.fields.iter().map(|field| (field.name.clone(), value(field)));
             format!("--data {}", quoted(&Value::from_iter(fields).to_string()))
         }
     }

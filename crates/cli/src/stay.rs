@@ -4,7 +4,7 @@ mod answers;
 mod others;
 mod signals;
 
-use adjourn_core::{Frame, InteractionView, RunStatus};
+use adjourn_core::{Frame, InteractionId, InteractionView, RunStatus, RunView};
 use axum::http::StatusCode;
 
 pub(crate) use self::answers::Answers;
@@ -14,7 +14,7 @@ use crate::answer::{Given, problem_text};
 use crate::client::{Answer, Client, Close, Created, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
-use crate::prompt::{self, Asked, Choose, Doing, OnTerminal, Watched};
+use crate::prompt::{self, Asked, Asks, Choose, Doing, OnTerminal, Watched, Watching};
 use crate::result::{self, GoesOn};
 use crate::style::{self, styled};
 use crate::tail::{News, Tail};
@@ -195,17 +195,46 @@ impl Stay<'_, '_> {
     }
 
     async fn ask(&mut self, open: &InteractionView) -> anyhow::Result<Next> {
-        let asked = open.clone();
-        match prompt::on_terminal(&mut self.signals, move || prompt::ask(&asked)).await? {
+        let id = open.interaction_id;
+        let watching = Watching { client: self.client, tail: &mut self.tail, signals: &mut self.signals };
+        let is_open = |run: &RunView| run.open_interactions.contains(&id);
+        let asks = Asks::Run(Box::new(open.clone()));
+        let (outcome, unseen) = prompt::ask_while_open(&asks, is_open, watching).await?;
+        if matches!(outcome, OnTerminal::Withdrawn) {
+            self.withdrawn(id, &unseen);
+        }
+        for news in unseen {
+            self.see(news);
+        }
+        match outcome {
+            OnTerminal::Withdrawn => Ok(Next::GoOn),
             OnTerminal::Ended => self.interrupted(Signal::Terminate, Doing::Waits).await,
             OnTerminal::Done(Asked::Answer(answer)) => {
-                self.live.answered_here(open.interaction_id);
+                self.live.answered_here(id);
                 self.give(open, answer).await
             }
             OnTerminal::Done(Asked::Interrupted) => {
                 Box::pin(self.interrupted(Signal::Interrupt, Doing::Waits)).await
             }
         }
+    }
+
+    /// The question was resolved while its person thought about it: they are told how, and nothing is sent.
+    fn withdrawn(&mut self, id: InteractionId, unseen: &[News<Frame>]) {
+        let run = self.tail.now();
+        let how = match run.status {
+            RunStatus::Canceled => "the run was canceled".to_owned(),
+            RunStatus::Failed => "the run failed".to_owned(),
+            RunStatus::Queued | RunStatus::Running | RunStatus::WaitingUser | RunStatus::Succeeded => {
+                let frames = unseen.iter().flat_map(|news| match news {
+                    News::Frames(frames) => frames.as_slice(),
+                    News::Delta(_) => &[],
+                });
+                prompt::resolution_text(id, frames.map(|frame| &frame.data))
+            }
+        };
+        self.live.say(&format!("{} {how}; nothing was sent from here", styled(style::ODD, "withdrawn:")));
+        self.live.answered_here(id);
     }
 
     async fn give_text(&mut self, open: &InteractionView, text: &str) -> anyhow::Result<Next> {
@@ -262,7 +291,7 @@ impl Stay<'_, '_> {
         let chosen = prompt::on_terminal(&mut self.signals, move || prompt::what_now(Watched::Run, doing));
         let chosen = match chosen.await? {
             OnTerminal::Done(chosen) => chosen,
-            OnTerminal::Ended => {
+            OnTerminal::Ended | OnTerminal::Withdrawn => {
                 self.left = Some(Left::AtOnce);
                 return Ok(Next::Leave);
             }

@@ -241,6 +241,7 @@ impl Contract {
             result: self.result.clone(),
             error_message: self.error_message.clone(),
             outcome_unknown: self.outcome == Outcome::Unknown,
+            assumed: false,
             arguments: None,
         }
     }
@@ -269,6 +270,9 @@ pub struct Consequence {
     /// Nobody knows whether it happened: it must not be tried again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outcome_unknown: bool,
+    /// Nobody was there to answer the question, and the result is an assumption.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub assumed: bool,
     /// What the call was made with, where a person changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,

@@ -184,6 +184,7 @@ fn kind(event: &Event) -> Option<FrameType> {
         | Event::InteractionWithdrawn { .. }
         // Said after the run's end, and in the stream nothing comes after its end.
         | Event::ContractSettled { .. }
+        | Event::CallRefused(_)
         | Event::ToolsListed(_)
         | Event::ToolChanged { .. }
         | Event::ProcessLost
@@ -244,6 +245,7 @@ fn data(event: &Event) -> Value {
         )
         | Event::InteractionWithdrawn { .. }
         | Event::ContractSettled { .. }
+        | Event::CallRefused(_)
         | Event::ToolsListed(_)
         | Event::ToolChanged { .. }
         | Event::ProcessLost

@@ -93,6 +93,15 @@ impl Subject {
         }
     }
 
+    /// Whether the agent itself asks, by printing or by its tool. The same rules of the run apply to both: strict, the session
+    /// timeout, the default, `max_attempt`.
+    pub const fn is_agents_own(self) -> bool {
+        match self {
+            Self::Turn | Self::Form(_) => true,
+            Self::Approval(_) | Self::Elicitation(_) | Self::Recovery(_) | Self::Permission(_) => false,
+        }
+    }
+
     /// The contract it is about.
     pub const fn execution_id(self) -> Option<ExecutionId> {
         match self {

@@ -83,8 +83,8 @@ pub use roundtable::rows_of_roundtable;
 pub use run::{
     AskAgain, BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event,
     Known, Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
-    RefusalKind, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, SetAside,
-    Strict, Survey, TurnEnd, TurnReason, Usage, create_key, ends_unreadable, successor_key,
+    RefusalKind, RefusedCall, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC,
+    SetAside, Strict, Survey, TurnEnd, TurnReason, Usage, create_key, ends_unreadable, successor_key,
 };
 pub use schema::{ANSWER_STEPS_MAX, CHECK_STEPS_MAX, FieldError, Schema, SchemaError};
 pub use scripts::mixed_scripts;

@@ -256,6 +256,7 @@ fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
             | Event::ContractCreated(_)
             | Event::ContractChanged { .. }
             | Event::ContractSettled { .. }
+            | Event::CallRefused(_)
             | Event::ToolsListed(_)
             | Event::ToolChanged { .. }
             | Event::EndRequested(_)

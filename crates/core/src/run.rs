@@ -37,7 +37,8 @@ pub use command::{
 pub use command::{create_key, successor_key};
 pub use decide::Decided;
 pub use event::{
-    ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, TurnReason, Usage,
+    ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, RefusedCall, TurnReason,
+    Usage,
 };
 pub use refusal::{Refusal, RefusalKind};
 pub(crate) use refusal::{field_list, open_list};
@@ -47,6 +48,7 @@ pub use spec::{
     Continued, Profile, REPAIR_LIMIT_DEFAULT, ResumesBy, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
 };
 
+use crate::interaction::{ByKind, Subject};
 use crate::{
     Consequence, Contract, ContractAction, ExecutionId, Interaction, InteractionId, KeyScope, RunError,
     RunId, RunStatus, Timestamp, ToolDigests, Warning,
@@ -71,7 +73,8 @@ pub struct Run {
     /// The frame of the attempt's last message: what a repair supersedes.
     message_frame: Option<u64>,
     attempt_number: u32,
-    /// Attempts that count towards `max_attempt`: those that were not opened by settled contracts.
+    /// Attempts that count towards `max_attempt`: all, except that journals of the first versions have some that were opened
+    /// by settled contracts.
     attempts_counted: u32,
     /// Turns so far. A report names its turn, so that one from an earlier turn is told apart.
     turn: u32,
@@ -88,6 +91,8 @@ pub struct Run {
     /// Questions of an `auto` run that Adjourn decided.
     auto_decisions: u32,
     handle: Option<String>,
+    /// The agent has shown that its conversation has the task in it.
+    knows_task: bool,
     /// The process that stays between turns.
     process: Option<Process>,
     /// The walls around its agent, as its last turn was started.
@@ -100,6 +105,8 @@ pub struct Run {
     contracts: BTreeMap<ExecutionId, Contract>,
     /// The tools as they were when they were first listed.
     tools: Option<Arc<ToolDigests>>,
+    /// Calls that were refused and written down.
+    refused_calls: u32,
     usage: Usage,
     warnings: Vec<Warning>,
     /// A warning says that the engine was not there, and no turn began since.
@@ -175,6 +182,12 @@ impl Run {
     /// The id that the agent keeps its conversation under.
     pub fn handle(&self) -> Option<&str> {
         self.handle.as_deref()
+    }
+
+    /// Whether the agent has shown that its conversation has the task in it: it said or did something, or ended a turn. An
+    /// agent that was killed before that may have a handle, and nothing kept under it.
+    pub fn knows_task(&self) -> bool {
+        self.knows_task
     }
 
     /// The process that stays between turns.
@@ -281,12 +294,23 @@ impl Run {
     /// the call that was made with them.
     pub fn consequence(&self, id: ExecutionId) -> Option<Consequence> {
         let edited = self.contracts().find(|contract| contract.spec.edited_from == Some(id));
-        let Some(edited) = edited else { return Some(self.contract(id)?.consequence()) };
+        let Some(edited) = edited else {
+            let consequence = self.contract(id)?.consequence();
+            return Some(Consequence { assumed: self.was_answered_alone(id), ..consequence });
+        };
         let arguments = match &edited.spec.action {
             ContractAction::ToolCall(call) => Some(call.arguments.clone()),
             ContractAction::EcsRequest(_) => None,
         };
         Some(Consequence { arguments, ..edited.consequence() })
+    }
+
+    /// Whether Adjourn answered the question of this contract in place of a person.
+    fn was_answered_alone(&self, id: ExecutionId) -> bool {
+        self.interactions.iter().any(|interaction| {
+            let by = interaction.resolution.as_ref().map(|resolution| resolution.by.kind);
+            interaction.subject == Subject::Form(id) && by == Some(ByKind::AutoDecide)
+        })
     }
 
     /// What became of the calls that the current turn was begun for. After an interruption also of those that it asked for

@@ -54,6 +54,6 @@ pub use sandbox::{
     Acceptance, Allowance, Isolation, Protected, Sandbox, SandboxOptions, UnixSockets, Walls, WithoutWalls,
     Writes,
 };
-pub use toolbox::{ASK_USER, Call, History, NoTools, Stale, Told, Toolbox};
+pub use toolbox::{ASK_THE_USER, ASK_USER, Call, History, NoTools, Stale, Told, Toolbox, asks_the_user};
 pub use turn::{Decision, Engine, Finished, Probe, ProfileFound, Seen, Turn};
 pub use user_list::{UserList, state_folder};

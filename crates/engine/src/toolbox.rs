@@ -12,12 +12,24 @@ use serde_json::Value;
 
 use crate::model::ToolOffer;
 
-/// The tool that asks the user.
+/// The tool that asks the user, by the name that it has for our own reasoning engine. Whoever calls it by this name reaches it.
 pub const ASK_USER: &str = "ask_user";
+
+/// The same tool, by the name that agents of others are offered it under.
+///
+/// Gemini CLI has an `ask_user` of its own, and takes every tool of that name away from its model when it runs without a
+/// terminal, also those of MCP servers. This name is nobody's own.
+pub const ASK_THE_USER: &str = "ask_the_user";
+
+/// Whether a tool of this name asks the user.
+pub fn asks_the_user(name: &str) -> bool {
+    name == ASK_THE_USER || name == ASK_USER
+}
 
 /// What a turn can call, and where it is written down.
 pub trait Toolbox: std::fmt::Debug + Send + Sync + 'static {
-    /// What may be called, as it is now: the tools that the run's skill declares, and [`ASK_USER`] where somebody can be asked.
+    /// What may be called, as it is now: the tools that the run's skill declares, and the one that asks the user, where
+    /// somebody can be asked.
     ///
     /// Fails where a declared tool server cannot be used: then the run cannot go on.
     fn offers(&self) -> BoxFuture<'_, Result<Vec<ToolOffer>, RunError>>;
@@ -27,6 +39,9 @@ pub trait Toolbox: std::fmt::Debug + Send + Sync + 'static {
     /// The call goes on to its end even if nobody waits for it any more. A call with a `call_ref` that was asked for before
     /// is not made again: what became of it is told.
     fn call(&self, call: Call) -> BoxFuture<'_, Told>;
+
+    /// Writes down a call that the engine or the gateway refused without asking for it, before the agent is told.
+    fn refused(&self, call: Call, reason: String) -> BoxFuture<'_, ()>;
 
     /// Has facts written down; they are durable when this returns.
     fn checkpoint(&self, facts: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>>;
@@ -46,6 +61,10 @@ impl Toolbox for NoTools {
 
     fn call(&self, call: Call) -> BoxFuture<'_, Told> {
         Box::pin(ready(Told::Refused(format!("there is no tool `{}`: there are none at all", call.name))))
+    }
+
+    fn refused(&self, _: Call, _: String) -> BoxFuture<'_, ()> {
+        Box::pin(ready(()))
     }
 
     fn checkpoint(&self, _: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {
@@ -77,6 +96,9 @@ pub enum Told {
     Before(Consequence),
     /// A person has to say something first. The turn ends when nothing else in it can go on.
     WithUser(ExecutionId),
+    /// It is a question in the last attempt of its run, so that no turn could be given the answer: it was not asked, and the run
+    /// fails when the turn ends.
+    NoAttemptLeft(ExecutionId),
     /// It cannot be made, and why: there is no such tool, or it does not take these arguments.
     Refused(String),
     /// The turn is over, or its run: nothing is begun any more.

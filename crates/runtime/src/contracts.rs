@@ -9,6 +9,7 @@ mod ask_user;
 mod execution;
 mod history;
 mod offers;
+mod refused;
 mod turn;
 
 use std::collections::BTreeMap;

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use adjourn_core::roundtable::Role;
 use adjourn_core::{
-    ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, RunSpec, Schema, Subject, Survey, TurnReason,
+    Contract, ContractStatus, ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, RunSpec, Schema,
+    Subject, Survey, TurnReason,
 };
 use adjourn_engine::agent_processes::AgentProcesses;
 use adjourn_engine::secrets::{Masker, secrets_in};
@@ -376,27 +377,29 @@ impl Desk {
             let answers = run.turn_answers().filter(move |answer| is_meant(answer.subject));
             answers.filter_map(answered).collect::<Vec<_>>()
         };
-        let answered = of(|subject| subject == Subject::Turn);
+        let printed = of(|subject| subject == Subject::Turn);
         let permissions = of(|subject| matches!(subject, Subject::Permission(_)));
         let keeps_no_conversation = run.spec().resumes_by == ResumesBy::Journal;
         match run.turn_reason() {
             None | Some(TurnReason::First) => self.first_words(run, workspace, skill, asked),
             // What became of its calls is in its own journal; it only has to hear what was said.
-            Some(_) if keeps_no_conversation && answered.is_empty() => String::new(),
-            Some(_) if keeps_no_conversation => {
-                prompt::news(&News { answered: &answered, ..News::default() })
-            }
+            Some(_) if keeps_no_conversation && printed.is_empty() => String::new(),
+            Some(_) if keeps_no_conversation => prompt::news(&News { answered: &printed, ..News::default() }),
             // Without a handle nothing of the turn that was cut off is left, and it begins anew.
             Some(TurnReason::GoOn) if run.handle().is_none() => {
                 self.first_words(run, workspace, skill, asked)
             }
             Some(reason) => {
-                let settled: Vec<_> = run.settled_calls().map(Settled::from).collect();
+                // An answer reads the same however it was asked for; only a question that got none is told as a call.
+                let own = run.turn_answers().filter(|answer| is_answer(run, answer));
+                let answered: Vec<_> = own.filter_map(answered).collect();
+                let settled = run.settled_calls().filter(|(contract, _)| !is_told_as_answer(run, contract));
+                let settled: Vec<_> = settled.map(Settled::from).collect();
                 let waiting = run.open_interactions().count();
                 let news =
                     News { answered: &answered, settled: &settled, permissions: &permissions, waiting };
                 match reason {
-                    TurnReason::GoOn if run.spec().continues.is_some() && run.attempt_number() == 1 => {
+                    TurnReason::GoOn if !run.knows_task() => {
                         prompt::go_on_with_task(&news, &self.first_words(run, workspace, skill, asked))
                     }
                     TurnReason::GoOn => prompt::go_on(&news),
@@ -436,6 +439,24 @@ impl Desk {
             mode: run.spec().execution_mode,
         })
     }
+}
+
+/// Whether an agent asked the question itself, and got an answer to it.
+fn is_answer(run: &Run, interaction: &Interaction) -> bool {
+    let has_result = |id| run.contract(id).is_some_and(|asked| asked.status == ContractStatus::Completed);
+    match interaction.subject {
+        Subject::Turn => true,
+        Subject::Form(id) => has_result(id),
+        Subject::Approval(_) | Subject::Elicitation(_) | Subject::Recovery(_) | Subject::Permission(_) => {
+            false
+        }
+    }
+}
+
+/// Whether the turn is told of the contract by the answer to its question.
+fn is_told_as_answer(run: &Run, contract: &Contract) -> bool {
+    let subject = Subject::Form(contract.spec.execution_id);
+    run.turn_answers().any(|answer| answer.subject == subject && is_answer(run, answer))
 }
 
 /// A question and its answer.

@@ -473,6 +473,7 @@ impl<T> Kernel<T> {
                 | Event::InteractionExpired { .. }
                 | Event::InteractionWithdrawn { .. }
                 | Event::ContractCreated(_)
+                | Event::CallRefused(_)
                 | Event::ToolsListed(_)
                 | Event::ToolChanged { .. }
                 | Event::ProcessLost

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use adjourn_core::{
     By, ByKind, Consequence, Contract, ContractAction, DONE_MARKER, ExecutionMode, Question, QuestionKind,
 };
-use adjourn_engine::ASK_USER;
+use adjourn_engine::ASK_THE_USER;
 use serde_json::{Value, json};
 
-/// The prompt of a turn that goes on where the last one was cut off: never the original one again, which would have
-/// the work done twice.
+/// The prompt of a turn that goes on where the last one was cut off: not the original one again, which would have the work
+/// done twice.
 pub const GO_ON: &str = "You were interrupted before you finished. The conversation so far and the files in your working \
 folder are as you left them. Look at what is already done, do not repeat it, and go on from there. \
 End as you were told: with one JSON object.";
@@ -137,7 +137,7 @@ pub struct Answered<'a> {
 /// A call that was open, and what became of it.
 #[derive(Debug, Clone)]
 pub struct Settled {
-    /// What was called: `mail.send`, or `ask_user`.
+    /// What was called: `mail.send`, or `ask_the_user`.
     pub call: String,
     /// What it was called with, as it may be seen.
     pub arguments: Value,
@@ -151,7 +151,7 @@ impl From<(&Contract, Consequence)> for Settled {
             ContractAction::ToolCall(call) => {
                 (format!("{}.{}", call.service, call.method), call.arguments.clone())
             }
-            ContractAction::EcsRequest(question) => (ASK_USER.to_owned(), json!(question.prompt)),
+            ContractAction::EcsRequest(question) => (ASK_THE_USER.to_owned(), json!(question.prompt)),
         };
         Self { call, arguments, consequence }
     }
@@ -263,10 +263,14 @@ pub fn go_on(news: &News<'_>) -> String {
     sections.join("\n\n")
 }
 
-/// The prompt of a turn that was cut off, in a conversation that may never have heard of its task: the run took it over from
-/// another one, and `task` may have been on its way when everything stopped.
+/// The prompt of a turn that was cut off before the agent showed that it knows its task: agents name their conversation
+/// before they keep anything in it, so `task` may have been lost on its way.
 pub fn go_on_with_task(news: &News<'_>, task: &str) -> String {
-    format!("{}\n\nIf you have not begun with it yet, this is your task:\n\n{task}", go_on(news))
+    format!(
+        "{}\n\nYour task may not have reached you before the interruption, so it is repeated below. This is a repetition, \
+         not a second task: if you have begun with it, nothing that is already done may be done again.\n\n{task}",
+        go_on(news)
+    )
 }
 
 /// What was decided about permissions, to an agent whose turn ended when it asked for them.

@@ -127,6 +127,8 @@ fn log(run_id: RunId, attempt: u32, event: &Event) {
         Event::ContractSettled { id, happened, .. } => {
             info!(run_id, attempt, execution_id = %id, happened, "contract settled");
         }
+        // What the agent wrote stays in the journal: a log is read by others.
+        Event::CallRefused(_) => info!(run_id, attempt, "call refused"),
         Event::ToolsListed(_) => debug!(run_id, attempt, "tools listed"),
         Event::ToolChanged { id, .. } => {
             warn!(run_id, attempt, execution_id = %id, "the tool of a call changed: it is asked about again");

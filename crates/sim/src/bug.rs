@@ -43,6 +43,10 @@ pub enum Bug {
     FillsTheDisk,
     /// Nobody tells the kernel that there is room on the disk again.
     ForgetsThatThereIsRoom,
+    /// A run is created without the limit of its attempts.
+    ForgetsTheLimitOfAttempts,
+    /// A run that should be decided when nobody answers waits for ever.
+    TakesEveryRunForStrict,
 }
 
 impl Bug {
@@ -68,5 +72,7 @@ impl Bug {
         Self::TakesStartsForBoots,
         Self::FillsTheDisk,
         Self::ForgetsThatThereIsRoom,
+        Self::ForgetsTheLimitOfAttempts,
+        Self::TakesEveryRunForStrict,
     ];
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use adjourn_core::{Command, ExecutionId, Item, Timestamp};
+use adjourn_core::{Command, ExecutionId, Item, Strict, Timestamp};
 use adjourn_runtime::{Kernel, Now, Steady};
 use adjourn_store::Error;
 use adjourn_store::conformance::Random;
@@ -254,8 +254,13 @@ impl Simulation {
         }
         let Some(kernel) = &mut self.kernel else { return };
         let mut command = ticket.command.clone();
-        if let (Command::Create(create), Some(Bug::TurnsPriorityAround)) = (&mut command, self.plan.bug) {
-            create.spec.priority = -create.spec.priority;
+        if let Command::Create(create) = &mut command {
+            match self.plan.bug {
+                Some(Bug::TurnsPriorityAround) => create.spec.priority = -create.spec.priority,
+                Some(Bug::ForgetsTheLimitOfAttempts) => create.spec.max_attempt = None,
+                Some(Bug::TakesEveryRunForStrict) => create.spec.strict = Strict::On,
+                _ => {}
+            }
         }
         let run_id = ticket.run_id;
         self.outstanding.insert(number, ticket);

@@ -1,5 +1,6 @@
 //! What has to hold, whatever happens.
 
+mod asking;
 mod deadlines;
 mod queue;
 mod refused;
@@ -12,6 +13,7 @@ use adjourn_core::{
 use adjourn_runtime::{Answer, Denied, EngineSlots, Kernel, Room, Slots, StopCause};
 use adjourn_store::{Accepted, After, Store};
 
+use self::asking::Asking;
 use self::deadlines::{Overdue, PATIENCE_MS};
 use self::queue::Queue;
 use self::refused::Refused;
@@ -39,6 +41,7 @@ pub(crate) struct Watch {
     /// Creations that the kernel has to refuse, as its queue was then.
     to_refuse: BTreeMap<RunId, bool>,
     queue: Queue,
+    asking: Asking,
     overdue: Overdue,
     refused: Refused,
 }
@@ -55,6 +58,7 @@ impl Watch {
             canceled: BTreeSet::new(),
             to_refuse: BTreeMap::new(),
             queue: Queue::default(),
+            asking: Asking::default(),
             overdue: Overdue::default(),
             refused: Refused::default(),
         }
@@ -161,11 +165,13 @@ impl Watch {
                 }
             }
         }
+        self.asking.committed(news, mirror, counts)?;
         self.queue.committed(news, mirror, &self.slots)
     }
 
     pub(crate) fn creating(&mut self, kernel: Option<&Kernel<u64>>, run_id: RunId, spec: &RunSpec) {
         self.queue.wanted(run_id, spec.priority);
+        self.asking.wanted(run_id, spec);
         let Some(kernel) = kernel else { return };
         let slots = kernel.slots();
         // A slot that is kept for a run that is being put right is not free.

@@ -16,6 +16,7 @@ mod watch;
 
 use clap::{Args, Subcommand};
 
+pub(crate) use self::ask::ask as ask_roundtable;
 pub(super) use self::question::{question_text, reply_command};
 
 use crate::data::Global;

@@ -1,6 +1,6 @@
 //! `adjourn trace`: the contracts of a run, and every step that each of them took.
 
-use adjourn_core::{ContractView, InteractionView, StepMetadata, TraceStep};
+use adjourn_core::{ContractStatus, ContractView, InteractionView, RefusedCall, StepMetadata, TraceStep};
 use clap::Args;
 
 use crate::client::{Client, Role};
@@ -11,7 +11,10 @@ use crate::find::find;
 use crate::output::{print, print_json};
 use crate::question::{OpenQuestion, reply_commands};
 use crate::style::{self, styled};
-use crate::text::{clean, indented, moment, quoted};
+use crate::text::{clean, indented, moment, one_line, quoted};
+
+/// Characters of a refused call that are shown: what it was, not all that was in it.
+const CALL_CHARS_MAX: usize = 160;
 
 /// Show what a run did to the world: its contracts, and every step that each of them took
 #[derive(Debug, Args)]
@@ -31,12 +34,15 @@ impl Trace {
             return Ok(Exit::Done);
         }
         let contracts = client.contracts(run.run_id).await?;
-        let Some(count) = count(&contracts) else {
-            anstream::eprintln!(
-                "{} has no contracts: nothing was called or asked through adjourn",
-                run.run_id
-            );
-            return Ok(Exit::Done);
+        let refused: Vec<_> = trace.items.iter().filter_map(refused_text).collect();
+        let count = match count(&contracts) {
+            Some(count) => count,
+            None if refused.is_empty() => {
+                let nothing = "has no contracts: nothing was called or asked through adjourn";
+                anstream::eprintln!("{} {nothing}", run.run_id);
+                return Ok(Exit::Done);
+            }
+            None => "none".to_owned(),
         };
         let open = client.interactions(run.run_id).await?;
         let open: Vec<_> = open.into_iter().filter(InteractionView::is_open).collect();
@@ -45,6 +51,10 @@ impl Trace {
         for contract in &contracts {
             let block = Block { global, contract, steps: &trace.items, open: &open };
             text.push_str(&format!("\n{}\n", block.text()));
+        }
+        if !refused.is_empty() {
+            let heading = styled(style::BOLD, "calls that were refused");
+            text.push_str(&format!("\n{heading}\n{}\n", refused.join("\n")));
         }
         print(&text)?;
         Ok(Exit::Done)
@@ -75,7 +85,7 @@ impl Block<'_> {
             "  {}",
             styled(style::DIM, format!("{}  {asked_for}", moment(contract.created_at)))
         ));
-        let steps = self.steps.iter().filter(|step| step.metadata.execution_id == id);
+        let steps = self.steps.iter().filter(|step| step.metadata.execution_id == Some(id));
         lines.extend(steps.map(|step| format!("  {}", step_text(step))));
         lines.join("\n")
     }
@@ -111,6 +121,8 @@ fn told(why: &str, commands: &[String]) -> Vec<String> {
 fn step_text(step: &TraceStep) -> String {
     let StepMetadata { from, to, trigger, settlement, .. } = &step.metadata;
     let (at, node) = (styled(style::DIM, moment(step.timestamp)), step.node_id);
+    let status =
+        |status: &Option<ContractStatus>| status.map(|status| format!("{status} ")).unwrap_or_default();
     match settlement {
         Some(said) => {
             let who = said.by.name.as_deref().map(|name| format!(" by {name}")).unwrap_or_default();
@@ -118,6 +130,15 @@ fn step_text(step: &TraceStep) -> String {
             let settled = clean(&format!("settled as {}{who}{note}", said.outcome));
             format!("{at}  {node:<14}  {settled}")
         }
-        None => format!("{at}  {node:<14}  {from} -> {to} ({trigger})"),
+        None => format!("{at}  {node:<14}  {}-> {}({trigger})", status(from), status(to)),
     }
+}
+
+/// A call for which there is no contract, and why; none for every other step.
+fn refused_text(step: &TraceStep) -> Option<String> {
+    let RefusedCall { tool, arguments, reason, same_as } = step.metadata.refused.as_ref()?;
+    let call = one_line(&format!("{tool}({arguments})"), CALL_CHARS_MAX);
+    let same = same_as.map(|id| format!(" ({id})")).unwrap_or_default();
+    let at = styled(style::DIM, moment(step.timestamp));
+    Some(format!("  {at}  {:<14}  {call}: {}{same}", step.node_id, clean(reason)))
 }

@@ -12,6 +12,8 @@ pub(crate) enum OnTerminal<T> {
     Done(T),
     /// Somebody ends this process, or took its terminal away.
     Ended,
+    /// The question was resolved without this terminal.
+    Withdrawn,
 }
 
 /// Has `ask` done, which reads from the terminal, until it is or a signal comes.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adjourn_core::{
-    Command, ContractAction, ContractReport, ContractSpec, ExecutionId, IdempotencyKey, KeyScope,
-    Observation, Question, RequestContract, RunId, RunStatus, Survey, ToolCall,
+    Choice, Command, ContractAction, ContractReport, ContractSpec, ExecutionId, IdempotencyKey, KeyScope,
+    Observation, PermissionRequest, Question, RefusedCall, RequestContract, RunId, RunStatus, Survey,
+    ToolCall, TurnEnd,
 };
 use adjourn_engine::supervisor::{SUBCOMMAND, Supervisor};
 use adjourn_runtime::config::Config;
@@ -155,15 +156,21 @@ fn the_trace_as_json_has_every_step_with_its_actor() {
     let step = |step: &Value| format!("{} {}", step["metadata"]["actor"], step["action"]).replace('"', "");
     let steps: Vec<_> = world.items(&["trace", &run]).iter().map(step).collect();
     let id = |bits| ExecutionId::from_bits(bits);
+    let created = |bits| format!("reasoning_node {}: -> PENDING (create)", id(bits));
     let expected = [
+        created(1),
         format!("tool_node {}: PENDING -> RUNNING (start)", id(1)),
         format!("tool_node {}: RUNNING -> COMPLETED (succeed)", id(1)),
+        created(2),
         format!("tool_node {}: PENDING -> RUNNING (start)", id(2)),
         format!("tool_node {}: RUNNING -> FAILED (fail)", id(2)),
+        created(3),
         format!("tool_node {}: PENDING -> RUNNING (start)", id(3)),
         format!("tool_node {}: RUNNING -> FAILED (fail)", id(3)),
+        created(4),
         format!("tool_node {}: PENDING -> RUNNING (start)", id(4)),
         format!("tool_node {}: RUNNING -> WAITING (suspend)", id(4)),
+        created(5),
         format!("tool_node {}: PENDING -> RUNNING (start)", id(5)),
         format!("tool_node {}: RUNNING -> WAITING (suspend)", id(5)),
     ];
@@ -178,6 +185,32 @@ fn a_run_without_contracts_says_so() {
     let expected = format!("{run} has no contracts: nothing was called or asked through adjourn\n");
     assert_eq!((said.code, said.stdout.as_str(), said.stderr), (Some(0), "", expected));
     assert_eq!(world.items(&["trace", &run]), [] as [Value; 0]);
+}
+
+#[test]
+fn calls_that_were_refused_are_in_the_trace_with_their_reasons() {
+    let world = World::new();
+    let run = Engine::works(&world, RunStatus::Succeeded, async |engine| {
+        let refuses = async |tool: &str, reason: &str, same_as| {
+            let (tool, reason) = (tool.to_owned(), reason.to_owned());
+            let call = RefusedCall { tool, arguments: r#"{"to":"ann"}"#.to_owned(), reason, same_as };
+            engine.does(Command::RefuseCall { turn: 1, call }).await;
+        };
+        refuses("mail__sned", "there is no tool `mail__sned`", None).await;
+        let same = Some(ExecutionId::from_bits(1));
+        refuses("mail__send", "the same call was made before, and is COMPLETED", same).await;
+        engine.ends();
+    });
+    assert_settled!(world, shown(&world, &["trace", &run]));
+    let steps = world.items(&["trace", &run]);
+    assert_eq!(steps.len(), 2);
+    let metadata = json!({
+        "execution_id": null, "from": null, "to": null, "trigger": "refuse", "actor": "tool_node",
+        "refused": {
+            "tool": "mail__sned", "arguments": r#"{"to":"ann"}"#, "reason": "there is no tool `mail__sned`",
+        },
+    });
+    assert_eq!(steps[0]["metadata"], metadata);
 }
 
 #[test]
@@ -217,7 +250,7 @@ fn whoever_owns_the_data_directory_settles_and_so_does_a_server() {
     assert_eq!(by_server, by_socket);
     let trace = here.items(&["--server", &server.url(), "trace", &run]);
     assert_eq!(trace, there.items(&["trace", &run]));
-    assert_eq!(trace[2]["metadata"]["settlement"]["note"], "it bounced");
+    assert_eq!(trace[3]["metadata"]["settlement"]["note"], "it bounced");
 }
 
 #[test]
@@ -296,6 +329,40 @@ fn a_person_at_a_terminal_sees_the_whole_call_before_it_is_allowed_and_may_rejec
         (asked["status"] == "answered").then_some(asked)
     });
     assert_eq!(asked["response"], "he left");
+}
+
+#[test]
+fn a_permission_is_given_by_its_number() {
+    let world = World::new();
+    let run = Engine::works(&world, RunStatus::WaitingUser, async |engine| {
+        let options = || {
+            vec![
+                Choice::new("allow_once", "Yes"),
+                Choice::new("no-1", "Never"),
+                Choice::new("no-2", "Not now"),
+            ]
+        };
+        let asks = |file: &str| PermissionRequest {
+            digest: IdempotencyKey::of("agent", "remove", &json!({ "file": file })),
+            question: Question::choose_one(format!("May it remove {file}?\nremove {file}"), options()),
+        };
+        let observations = vec![Observation::Handle("conversation".to_owned())];
+        let end = TurnEnd::NeedsPermission(vec![asks("a.txt"), asks("b.txt")]);
+        engine.does(Command::EndTurn { turn: 1, observations, end }).await;
+    });
+    // The answer to the one leaves its person with the other.
+    let mut terminal = Terminal::start(&world, &["reply", &run, "--interaction", "1", "no-1"]);
+    terminal.until_seen("May it remove b.txt?");
+    terminal.until_seen(": no-1 (Never)");
+    terminal.until_seen("1, 2, 3?");
+    terminal.types(ENTER);
+    terminal.until_seen("type one of these: 1, 2, 3");
+    terminal.types("3\r");
+    let asked = until("it is answered", || {
+        let asked = world.json(&["show", &run])["interactions"][1].clone();
+        (asked["status"] == "answered").then_some(asked)
+    });
+    assert_eq!((&asked["source"], &asked["response"]), (&json!("permission"), &json!("no-2")));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod background;
 mod bench;
 mod cancel;
 mod contracts;
+mod defaults;
 mod detach;
 mod doctor;
 mod drain;
@@ -34,6 +35,7 @@ mod token;
 mod traces;
 mod trust;
 mod webhooks;
+mod withdrawn;
 mod world;
 mod wrong_use;
 

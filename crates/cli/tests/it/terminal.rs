@@ -97,7 +97,7 @@ impl Terminal {
         kill_process(Pid::from_raw(self.child.id().cast_signed()).unwrap(), signal).unwrap();
     }
 
-    fn ended(mut self) -> (Option<i32>, String) {
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let mut stdout = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         (self.child.wait().unwrap().code(), stdout)
@@ -128,18 +128,6 @@ fn a_run_that_is_left_running_goes_on_in_the_background() {
     });
     let id = run["run_id"].as_str().unwrap();
     assert_eq!((&run["restarts"], world.starts(id)), (&0.into(), 1), "the same agent, in the same attempt");
-}
-
-#[test]
-fn an_answer_that_comes_too_late_is_told_how_it_was_decided() {
-    let world = World::new();
-    let mut terminal = Terminal::start(&world, &["run", "deploy", "--engine", "asks"]);
-    terminal.until_seen("Where should it go?");
-    let run = world.until_waiting(1).remove(0);
-    assert_eq!(world.says(&["reply", &run, "prod"]).code, Some(0));
-    terminal.types(ENTER);
-    terminal.until_seen("the question is answered already, with `prod`; your answer does not count");
-    assert_eq!(terminal.ended(), (Some(0), "{\n  \"where\": \"prod\"\n}\n".to_owned()));
 }
 
 #[test]

@@ -29,8 +29,9 @@ pub struct Rules {
     pub repairs: u32,
     /// Repairs that an attempt may have.
     pub repair_limit: u32,
-    /// Questions of contracts that are open: approvals, ECS requests, calls whose outcome is unknown.
-    pub open_questions: usize,
+    /// What the agent has to hear of before it can be done: questions that are open (approvals, ECS requests, calls whose outcome
+    /// is unknown), and answers that came while the turn went on.
+    pub waits_for: usize,
     /// Questions of this run that Adjourn already decided alone.
     pub auto_decisions: u32,
 }
@@ -82,7 +83,7 @@ pub fn verdict(rules: &Rules, evidence: &Evidence) -> Verdict {
 }
 
 fn interactive(rules: &Rules, evidence: &Evidence) -> Verdict {
-    if rules.open_questions > 0 {
+    if rules.waits_for > 0 {
         return waits_for_contract();
     }
     match (evidence.done, &evidence.output, &evidence.validity) {
@@ -108,7 +109,7 @@ fn interactive(rules: &Rules, evidence: &Evidence) -> Verdict {
 }
 
 fn auto(rules: &Rules, evidence: &Evidence) -> Verdict {
-    if rules.open_questions > 0 {
+    if rules.waits_for > 0 {
         return waits_for_contract();
     }
     if evidence.asked && evidence.done != Some(true) && evidence.validity != Validity::Valid {
@@ -139,7 +140,8 @@ fn no_result(evidence: &Evidence) -> Verdict {
     }
 }
 
-/// The turn's own question, if it has one, is not asked: the agent hears the contract's answer first and may ask again.
+/// The words that the turn ended with are no question: the agent hears the answer to the question that it asked before, and
+/// may ask again.
 fn waits_for_contract() -> Verdict {
     Verdict::NeedsInput { question: None, warnings: Vec::new() }
 }

@@ -48,8 +48,8 @@ machine! {
         Running: Reject => Rejected by ToolNode | EcsNode | User | AutoDecide | System;
         Running: Suspend => Waiting by ToolNode | EcsNode | Recovery;
         Running: Cancel => Cancelled by GraphRunner | User | Recovery | System;
-        Waiting: Resume => Running by ToolNode | User | AutoDecide,
-            "a tool_node where an approved call is dispatched";
+        Waiting: Resume => Running by GraphRunner | User | AutoDecide | ToolNode,
+            "a graph_runner where an approved call is dispatched; in older journals that was a tool_node";
         Waiting: Cancel => Cancelled by GraphRunner | User | Recovery | System;
         Waiting: Timeout => Cancelled by AutoDecide | System;
     }

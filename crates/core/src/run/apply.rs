@@ -55,6 +55,7 @@ impl Run {
             turn_answers: Vec::new(),
             auto_decisions: 0,
             handle: spec.continues.as_ref().and_then(|continued| continued.handle.clone()),
+            knows_task: false,
             process: None,
             sandbox: None,
             profile: spec.profile,
@@ -62,6 +63,7 @@ impl Run {
             interactions: Vec::new(),
             contracts: std::collections::BTreeMap::new(),
             tools: None,
+            refused_calls: 0,
             usage: Usage::default(),
             warnings: Vec::new(),
             engine_missed: false,
@@ -103,6 +105,7 @@ impl Run {
             Event::Observed(observation) => self.observe(observation),
             Event::RepairStarted { repair, .. } => {
                 self.repairs = *repair;
+                self.knows_task = true;
                 self.message_frame = None;
             }
             Event::Warned(warning) => {
@@ -145,6 +148,11 @@ impl Run {
                 };
                 match self.resolve(*id, InteractionTrigger::Answer, actor, resolution)? {
                     Subject::Turn if actor == Actor::AutoDecide => self.auto_decisions += 1,
+                    Subject::Form(_) if actor == Actor::AutoDecide => {
+                        self.auto_decisions += 1;
+                        // The call that asked is told, in the same turn.
+                        self.interaction_mut(*id)?.taken_up = true;
+                    }
                     Subject::Approval(call) if *action == Some(Action::Approve) => {
                         self.contract_mut(call)?.approved = true;
                     }
@@ -182,6 +190,7 @@ impl Run {
                 self.resolve(*id, InteractionTrigger::Withdraw, Actor::System, resolution)?;
             }
             Event::ContractCreated(spec) => {
+                self.knows_task = true;
                 let contract = Contract::new((**spec).clone(), self.attempt_number, at);
                 if self.contracts.insert(spec.execution_id, contract).is_some() {
                     return Err(format!("there is a contract {} already", spec.execution_id));
@@ -198,6 +207,10 @@ impl Run {
                 if *happened {
                     contract.result = note.clone().map(serde_json::Value::String);
                 }
+            }
+            Event::CallRefused(_) => {
+                self.knows_task = true;
+                self.refused_calls += 1;
             }
             Event::ToolsListed(tools) => self.tools = Some(Arc::new(tools.clone())),
             Event::ToolChanged { id, definition } => {
@@ -236,9 +249,11 @@ impl Run {
                 | Subject::Recovery(_)
                 | Subject::Permission(_) => None,
             };
-            if own.is_none() {
-                interaction.deadline_at = None;
-            }
+            let session = self.spec.session_timeout_sec;
+            interaction.deadline_at = interaction.deadline_at.zip(own).map(|(deadline_at, own)| {
+                // Until now the earlier of the two counted.
+                deadline_at.plus_seconds(own.saturating_sub(session))
+            });
         }
     }
 
@@ -288,10 +303,23 @@ impl Run {
             self.message_frame = None;
             self.repairs = 0;
             self.restarts = 0;
+            match reason {
+                TurnReason::First | TurnReason::Answer | TurnReason::GoOn => self.attempts_counted += 1,
+                // Journals of the first versions have attempts that settled calls, which never counted.
+                TurnReason::Settled | TurnReason::Permission => {}
+            }
         }
         match reason {
-            TurnReason::First | TurnReason::Answer => self.attempts_counted += 1,
-            TurnReason::Settled | TurnReason::Permission | TurnReason::GoOn => {}
+            TurnReason::GoOn => {}
+            // What a person said takes the run on: earlier restarts are not the fault of this turn.
+            TurnReason::First | TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => {
+                self.restarts = 0;
+            }
+        }
+        match reason {
+            TurnReason::First | TurnReason::GoOn => {}
+            // The turn before came to its end.
+            TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => self.knows_task = true,
         }
     }
 
@@ -311,8 +339,8 @@ impl Run {
             Observation::Message { .. }
             | Observation::Reasoning { .. }
             | Observation::ToolCall { .. }
-            | Observation::CommandExecution { .. }
-            | Observation::Step(_) => {}
+            | Observation::CommandExecution { .. } => self.knows_task = true,
+            Observation::Step(_) => {}
         }
     }
 

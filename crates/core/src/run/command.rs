@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::event::{Observation, Process};
+use super::event::{Observation, Process, RefusedCall};
 use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey};
 use crate::{
@@ -54,6 +54,13 @@ pub enum Command {
     Recover(Survey),
     /// Record an effect before it happens.
     RequestContract(RequestContract),
+    /// Write down that a call was refused, before the agent is told.
+    RefuseCall {
+        /// The turn that asked for it.
+        turn: u32,
+        /// The call, and why it is not made.
+        call: RefusedCall,
+    },
     /// Write down which tools the run may call, as they were when they were first listed.
     ListTools {
         /// The turn that listed them.

@@ -1,5 +1,6 @@
 //! What follows from a command. One file for each kind of command.
 
+mod attempts;
 mod cancel;
 mod clock;
 mod contract;
@@ -7,6 +8,7 @@ mod create;
 mod end;
 mod expire;
 mod recover;
+mod refused_call;
 mod reply;
 mod turn;
 mod warn;
@@ -48,6 +50,7 @@ impl Run {
             | Command::ReportProcessEnded { .. }
             | Command::Recover(_)
             | Command::RequestContract(_)
+            | Command::RefuseCall { .. }
             | Command::ListTools { .. }
             | Command::AskAgain(_)
             | Command::DispatchContract(_)
@@ -77,6 +80,7 @@ impl Run {
             }
             Command::Recover(survey) => recover::recover(&mut draft, *survey)?,
             Command::RequestContract(request) => contract::request(&mut draft, request)?,
+            Command::RefuseCall { turn, call } => refused_call::refuse(&mut draft, *turn, call)?,
             Command::ListTools { turn, tools } => contract::list_tools(&mut draft, *turn, tools)?,
             Command::AskAgain(again) => contract::ask_again(&mut draft, again)?,
             Command::DispatchContract(id) => contract::dispatch(&mut draft, *id)?,
@@ -114,6 +118,7 @@ impl Run {
             | Command::Warn(_)
             | Command::ReportProcessEnded { .. }
             | Command::Recover(_)
+            | Command::RefuseCall { .. }
             | Command::ListTools { .. }
             | Command::AskAgain(_)
             | Command::DispatchContract(_)

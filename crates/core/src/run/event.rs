@@ -152,6 +152,8 @@ pub enum Event {
         /// The digest of the tool's definition as it is now.
         definition: ToolDigest,
     },
+    /// A call that the agent asked for was not made, and has no contract.
+    CallRefused(Box<RefusedCall>),
     /// The process that waited with the run is gone; its conversation can be loaded again.
     ProcessLost,
     /// The run has to end as soon as its process has.
@@ -160,6 +162,21 @@ pub enum Event {
     ResultRecorded(Value),
     /// A part of the journal before this cannot be read. The state goes on from here.
     SetAside(Box<SetAside>),
+}
+
+/// A call that was refused before there was a contract for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RefusedCall {
+    /// The tool, as the agent named it.
+    pub tool: String,
+    /// What it was called with, as JSON and as it may be seen. Cut where it is long.
+    pub arguments: String,
+    /// Why the call was not made, as the agent was told.
+    pub reason: String,
+    /// The contract of the same call that was asked for before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<ExecutionId>,
 }
 
 /// What comes with a contract's transition.

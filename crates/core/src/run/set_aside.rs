@@ -139,6 +139,7 @@ pub fn ends_unreadable(command: &Command) -> bool {
         | Command::ReportContract { .. }
         | Command::SettleContract { .. }
         | Command::Warn(_)
+        | Command::RefuseCall { .. }
         | Command::ListTools { .. }
         | Command::AskAgain(_) => false,
     }

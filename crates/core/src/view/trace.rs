@@ -1,4 +1,5 @@
-//! The execution trace: every step of every contract of a run, in the order in which it was committed.
+//! The execution trace: every step of every contract of a run and every call that was refused, in the order in which they were
+//! committed.
 //!
 //! It is read from the journal and not from the state of the run, because only there two steps of two contracts in the
 //! same millisecond have an order, and because who settled a call, and with which words, is kept nowhere else.
@@ -7,12 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::wire;
 use crate::{
-    Actor, BadEntry, By, ContractStatus, ContractTrigger, Entry, Event, ExecutionId, Record, Settlement,
-    Timestamp,
+    Actor, BadEntry, By, ContractSpec, ContractStatus, ContractTrigger, Entry, Event, ExecutionId, Record,
+    RefusedCall, Settlement, Timestamp,
 };
 
 /// What stands for a trigger where a person settled a call. It is no edge of the machine: the status stays.
 const SETTLE: &str = "settle";
+
+/// What stands for a trigger where a contract was recorded.
+const CREATE: &str = "create";
+
+/// What stands for a trigger where a call was refused.
+const REFUSE: &str = "refuse";
 
 /// One step in the execution trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,16 +40,19 @@ pub struct TraceStep {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepMetadata {
-    /// The contract.
-    pub execution_id: ExecutionId,
-    /// Where it was.
-    pub from: ContractStatus,
-    /// Where it went; where it was already, if a person settled it.
-    pub to: ContractStatus,
-    /// A trigger of the machine, or `settle`.
+    /// The contract; none for a call that was refused.
+    pub execution_id: Option<ExecutionId>,
+    /// Where it was; none where it was created.
+    pub from: Option<ContractStatus>,
+    /// Where it went; where it was already, if a person settled it. None for a call that was refused.
+    pub to: Option<ContractStatus>,
+    /// A trigger of the machine, or `create`, `refuse` or `settle`.
     pub trigger: String,
     /// Who fired it.
     pub actor: Actor,
+    /// The call that was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedCall>,
     /// What a person said of a call whose result was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settlement: Option<SettlementView>,
@@ -90,9 +100,11 @@ impl Trace {
             Event::ContractSettled { id, happened, note, by } => {
                 let said = SettlementView { outcome: Settlement::of(happened), note, by };
                 // Only a call that was dispatched is settled, and so it has a step before this one.
-                let before = self.steps.iter().rev().find(|step| step.metadata.execution_id == id)?;
-                Some(TraceStep::settled(at, id, before.metadata.to, said))
+                let before = self.steps.iter().rev().find(|step| step.metadata.execution_id == Some(id))?;
+                Some(TraceStep::settled(at, id, before.metadata.to?, said))
             }
+            Event::ContractCreated(spec) => Some(TraceStep::created(at, &spec)),
+            Event::CallRefused(call) => Some(TraceStep::refused(at, *call)),
             Event::Created(_)
             | Event::StatusChanged { .. }
             | Event::TurnStarted { .. }
@@ -104,7 +116,6 @@ impl Trace {
             | Event::InteractionExpired { .. }
             | Event::InteractionWithdrawn { .. }
             | Event::DeadlineMoved { .. }
-            | Event::ContractCreated(_)
             | Event::SetAside(_)
             | Event::ToolsListed(_)
             | Event::ToolChanged { .. }
@@ -116,6 +127,29 @@ impl Trace {
 }
 
 impl TraceStep {
+    /// A contract that was recorded: for the reasoning of the agent, or for a person who gave a call other arguments.
+    fn created(at: Timestamp, spec: &ContractSpec) -> Self {
+        let actor = if spec.edited_from.is_some() { Actor::User } else { Actor::ReasoningNode };
+        let (id, to) = (spec.execution_id, ContractStatus::Pending);
+        Self {
+            node_id: actor,
+            action: format!("{id}: -> {to} ({CREATE})"),
+            timestamp: at,
+            metadata: StepMetadata { to: Some(to), ..StepMetadata::bare(Some(id), CREATE, actor) },
+        }
+    }
+
+    /// A call for which no contract was recorded.
+    fn refused(at: Timestamp, call: RefusedCall) -> Self {
+        let actor = Actor::ToolNode;
+        Self {
+            node_id: actor,
+            action: format!("{}: refused ({})", call.tool, call.reason),
+            timestamp: at,
+            metadata: StepMetadata { refused: Some(call), ..StepMetadata::bare(None, REFUSE, actor) },
+        }
+    }
+
     fn changed(
         at: Timestamp,
         id: ExecutionId,
@@ -123,12 +157,16 @@ impl TraceStep {
         trigger: ContractTrigger,
         actor: Actor,
     ) -> Self {
-        let trigger = trigger.to_string();
+        let trigger = trigger.name();
         Self {
             node_id: actor,
             action: format!("{id}: {from} -> {to} ({trigger})"),
             timestamp: at,
-            metadata: StepMetadata { execution_id: id, from, to, trigger, actor, settlement: None },
+            metadata: StepMetadata {
+                from: Some(from),
+                to: Some(to),
+                ..StepMetadata::bare(Some(id), trigger, actor)
+            },
         }
     }
 
@@ -139,13 +177,18 @@ impl TraceStep {
             action: format!("{id}: {status}, settled as {}", said.outcome),
             timestamp: at,
             metadata: StepMetadata {
-                execution_id: id,
-                from: status,
-                to: status,
-                trigger: SETTLE.to_owned(),
-                actor,
+                from: Some(status),
+                to: Some(status),
                 settlement: Some(said),
+                ..StepMetadata::bare(Some(id), SETTLE, actor)
             },
         }
+    }
+}
+
+impl StepMetadata {
+    fn bare(execution_id: Option<ExecutionId>, trigger: &str, actor: Actor) -> Self {
+        let trigger = trigger.to_owned();
+        Self { execution_id, from: None, to: None, trigger, actor, refused: None, settlement: None }
     }
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use adjourn_core::{
     Action, AskAgain, Boot, Command, ContractReport, Event, ExecutionMode, Frame, FrameType, InteractionView,
-    Observation, OutputStream, Profile, Question, RawRef, Record, RunSpec, RunView, Strict, ToolDigest,
-    ToolDigests, Usage,
+    Observation, OutputStream, Profile, Question, RawRef, Record, RefusedCall, RunSpec, RunView, Strict,
+    ToolDigest, ToolDigests, Usage,
 };
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde::Serialize;
@@ -101,6 +101,27 @@ fn failed_run() -> Case {
     run
 }
 
+fn refused_call() -> Case {
+    let mut run = Case::interactive();
+    run.starts_with_handle();
+    let done = run.sends("ann");
+    run.reports(done, ContractReport::Succeeded(json!("sent")));
+    let call = |tool: &str, reason: &str, same_as| RefusedCall {
+        tool: tool.to_owned(),
+        arguments: r#"{"to":"ann"}"#.to_owned(),
+        reason: reason.to_owned(),
+        same_as,
+    };
+    for call in [
+        call("mail__sned", "there is no tool `mail__sned`", None),
+        call("mail__send", "the same call was made before", Some(done)),
+    ] {
+        run.does(Command::RefuseCall { turn: run.run().turn(), call });
+    }
+    run.ends(DONE);
+    run
+}
+
 fn changed_tool() -> Case {
     let mut run = Case::interactive();
     let definition = |text: &str| ToolDigest::of(&json!({ "description": text }));
@@ -134,7 +155,7 @@ fn moved_deadline() -> Case {
     run
 }
 
-fn all() -> [(&'static str, Case); 10] {
+fn all() -> [(&'static str, Case); 11] {
     [
         ("pause_run", pause_run()),
         ("approval_with_edit", approval_with_edit()),
@@ -145,6 +166,7 @@ fn all() -> [(&'static str, Case); 10] {
         ("cancel", cancel()),
         ("failed_run", failed_run()),
         ("changed_tool", changed_tool()),
+        ("refused_call", refused_call()),
         ("moved_deadline", moved_deadline()),
     ]
 }
@@ -214,7 +236,7 @@ fn every_kind_of_event_is_in_one_of_the_journals() {
 }
 
 /// How many kinds there are: one more than the greatest number below.
-const KINDS: usize = 28;
+const KINDS: usize = 29;
 
 /// Numbers the kinds of events. A new one gets the next number here, and a run above that shows it.
 fn kind(event: &Event) -> usize {
@@ -247,6 +269,7 @@ fn kind(event: &Event) -> usize {
         Event::ToolChanged { .. } => 25,
         Event::Observed(Observation::Sandbox(_)) => 26,
         Event::DeadlineMoved { .. } => 27,
+        Event::CallRefused(_) => 28,
         // Only a journal that cannot be read has one; `set_aside` tests it.
         Event::SetAside(_) => KINDS,
     }

@@ -1,7 +1,8 @@
 //! Properties of runs under any sequence of commands.
 
 use adjourn_core::{
-    Command, ContractReport, ContractStatus, Evidence, Observation, Run, RunId, RunStatus, TurnEnd,
+    ActionType, Command, ContractReport, ContractStatus, Evidence, Observation, Run, RunId, RunStatus,
+    TurnEnd,
 };
 use proptest::prelude::{ProptestConfig, proptest};
 use serde_json::json;
@@ -91,6 +92,8 @@ fn next_call(run: &Run) -> Option<Command> {
     run.contracts().find_map(|contract| {
         let id = contract.spec.execution_id;
         match contract.status {
+            // A question that came too late is nothing that could be done.
+            ContractStatus::Pending if contract.spec.action.kind() == ActionType::EcsRequest => None,
             ContractStatus::Pending => Some(Command::DispatchContract(id)),
             ContractStatus::Waiting if contract.is_cleared() => Some(Command::DispatchContract(id)),
             ContractStatus::Running => {

@@ -302,7 +302,11 @@ impl Step {
             irreversible: !form && self.how >> 4 & 1 == 0,
             idempotency_key: IdempotencyKey::of("mail", "send", &arguments),
             scope: run.scope(scope),
-            timeout_seconds: (self.which > 3).then_some(SESSION_TIMEOUT_SEC / 4),
+            timeout_seconds: match self.which {
+                0..=3 => None,
+                4 => Some(SESSION_TIMEOUT_SEC / 4),
+                _ => Some(SESSION_TIMEOUT_SEC * 2),
+            },
             edited_from: None,
             call_ref: None,
             definition: None,

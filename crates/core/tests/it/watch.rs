@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::fcmp::FrameType;
 use adjourn_core::{
     Action, By, ClaimKey, Command, ContractAction, ContractDetail, ContractMachine, ContractReport, Event,
-    Evidence, ExecutionId, Frame, Holder, Interaction, InteractionId, Known, Machine, Observation,
-    OpenInteraction, Profile, Reply, Run, RunId, RunMachine, RunRow, RunStatus, RunTrigger, Strict, Subject,
-    Survey, TurnEnd,
+    Evidence, ExecutionId, ExecutionMode, Frame, Holder, Interaction, InteractionId, Known, Machine,
+    Observation, OpenInteraction, Profile, Reply, Run, RunId, RunMachine, RunRow, RunStatus, RunTrigger,
+    Strict, Subject, Survey, TurnEnd,
 };
 use serde_json::{Value, json};
 
@@ -50,6 +50,7 @@ impl Watch {
         self.the_stream_is_whole(run, &accepted.frames);
         self.keys_are_held_by_what_may_have_happened(world, command, accepted);
         nothing_outlives_the_run(run);
+        every_way_of_asking_follows_the_same_rules(run);
         rows_say_what_the_run_says(world, run);
         commands_are_taken_when_they_must_be(world, run);
     }
@@ -370,7 +371,9 @@ fn commands_are_taken_when_they_must_be(world: &World, run: &Run) {
             assert!(run.decide(&edit, &known).is_ok(), "an edit stands in its own way");
         }
         let is_due = interaction.deadline_at.is_some_and(|deadline| deadline <= world.now);
-        let ends_the_wait = interaction.subject == Subject::Turn && run.spec().strict == Strict::On;
+        let ends_the_wait = interaction.subject.is_agents_own()
+            && run.spec().strict == Strict::On
+            && !has_own_timeout(run, interaction);
         let in_time = run.status() == RunStatus::WaitingUser || !ends_the_wait;
         let expired = run.decide(&Command::Expire(interaction.interaction_id), &known).is_ok();
         assert_eq!(expired, is_due && in_time && run.ending().is_none(), "a deadline is not kept");
@@ -380,6 +383,35 @@ fn commands_are_taken_when_they_must_be(world: &World, run: &Run) {
         RunStatus::Queued | RunStatus::Running | RunStatus::WaitingUser => assert!(canceled.is_ok()),
         RunStatus::Canceled => assert_eq!(canceled.map(|decided| decided.events), Ok(Vec::new())),
         RunStatus::Succeeded | RunStatus::Failed => assert!(canceled.is_err(), "the end is undone"),
+    }
+}
+
+/// Whether the agent of a strict run gave its question a time that passes before that of the run, which only a process that
+/// waits has.
+fn has_own_timeout(run: &Run, interaction: &Interaction) -> bool {
+    let Subject::Form(id) = interaction.subject else { return false };
+    let own = run.contract(id).and_then(|contract| contract.spec.timeout_seconds);
+    let stays = run.profile() == Profile::StickyProcess && run.process().is_some();
+    own.is_some_and(|own| !stays || own < run.spec().session_timeout_sec)
+}
+
+/// However an agent asks, its attempts are counted alike, and a run that is not strict always knows when it decides alone.
+fn every_way_of_asking_follows_the_same_rules(run: &Run) {
+    let spec = run.spec();
+    let max = spec.max_attempt.filter(|_| spec.execution_mode == ExecutionMode::Interactive);
+    assert!(max.is_none_or(|max| run.attempt_number() <= max), "there are more attempts than allowed");
+    let own = run.open_interactions().filter(|interaction| interaction.subject.is_agents_own());
+    for question in own {
+        let latest = question.created_at.plus_seconds(spec.session_timeout_sec);
+        let is_decided = question.deadline_at.is_some_and(|deadline| deadline <= latest);
+        assert!(spec.strict == Strict::On || is_decided, "a question of the agent stays open for ever");
+        assert_ne!(spec.execution_mode, ExecutionMode::Auto, "an auto run waits for its agent's question");
+        let in_vain = run.status() == RunStatus::WaitingUser && max == Some(run.attempt_number());
+        let is_put_right = run.contracts().any(adjourn_core::Contract::is_in_doubt);
+        assert!(
+            !in_vain || is_put_right || run.ending().is_some(),
+            "a run waits for an answer it cannot use"
+        );
     }
 }
 

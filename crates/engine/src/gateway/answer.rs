@@ -12,6 +12,10 @@ use crate::toolbox::{Stale, Told};
 
 const WITH_USER: &str = "The question is with the user. End your turn now, without calling this again: you will go on with the answer.";
 
+const NO_ATTEMPT_LEFT: &str = "This was your last attempt, so that nobody can be asked any more: the question was not asked. End your turn now.";
+
+const ASSUMED: &str = "Nobody was there to answer, so this was decided for the user. Treat it as an assumption, and say so in the result.";
+
 /// What became of a call.
 pub(super) fn answer(told: Told) -> Result<CallToolResult, ErrorData> {
     match told {
@@ -21,6 +25,10 @@ pub(super) fn answer(told: Told) -> Result<CallToolResult, ErrorData> {
             let fields = json!({"execution_id": execution_id, "status": ContractStatus::Waiting});
             Ok(said(WITH_USER, fields))
         }
+        Told::NoAttemptLeft(execution_id) => {
+            let fields = json!({"execution_id": execution_id, "status": ContractStatus::Pending});
+            Ok(said(NO_ATTEMPT_LEFT, fields))
+        }
         Told::Refused(problem) => Ok(CallToolResult::error(vec![ContentBlock::text(problem)])),
         Told::Stale(stale @ Stale) => Err(ErrorData::invalid_request(stale.to_string(), None)),
     }
@@ -28,6 +36,7 @@ pub(super) fn answer(told: Told) -> Result<CallToolResult, ErrorData> {
 
 fn over(consequence: Consequence) -> CallToolResult {
     let meaning = match consequence.status {
+        ContractStatus::Completed if consequence.assumed => return said(ASSUMED, json!(consequence)),
         ContractStatus::Completed => return done(consequence.result.unwrap_or_default()),
         _ if consequence.outcome_unknown => "Nobody knows whether this was done. Do not try it again.",
         ContractStatus::Rejected => "The user does not want this. Do not try it again.",
@@ -111,6 +120,7 @@ mod tests {
             result: None,
             error_message: None,
             outcome_unknown: false,
+            assumed: false,
             arguments: None,
         }
     }
@@ -137,6 +147,14 @@ mod tests {
             assert_eq!((&told["content"], &told["structuredContent"]), (&content, &structured));
             assert_eq!(told["isError"], false);
         }
+    }
+
+    #[test]
+    fn an_answer_that_nobody_gave_is_told_as_an_assumption() {
+        let answered = Consequence { result: Some(json!("blue")), ..consequence(ContractStatus::Completed) };
+        let told = told(Told::Over(Consequence { assumed: true, ..answered }));
+        assert_eq!((&told["isError"], &told["structuredContent"]["result"]), (&json!(false), &json!("blue")));
+        assert!(told["content"][0]["text"].as_str().unwrap().contains("Nobody was there"));
     }
 
     #[test]

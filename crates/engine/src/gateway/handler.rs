@@ -55,17 +55,18 @@ impl ServerHandler for Handler {
         let place = place(&context)?;
         let tools = tools(&place)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        if place.is_betrayed_by(&arguments.to_string()) {
-            return Ok(refused(
-                "the arguments hold the token that you call this with, which is for nobody else",
-            ));
+        let mut call = Call { name: request.name.into_owned(), arguments, call_ref: None };
+        if place.is_betrayed_by(&call.arguments.to_string()) {
+            // Not even here: whoever reads the journal must not be able to call in the agent's place.
+            call.arguments = Value::Null;
+            let problem = "the arguments hold the token that you call this with, which is for nobody else";
+            return Ok(refused(tools.as_ref(), call, problem.to_owned()).await);
         }
         let Ok(_room) = place.calls.try_acquire() else {
             let problem =
                 format!("you make too many calls at once: wait until one of the {CALLS_MAX} is over");
-            return Ok(refused(&problem));
+            return Ok(refused(tools.as_ref(), call, problem).await);
         };
-        let call = Call { name: request.name.into_owned(), arguments, call_ref: None };
         answer(tools.call(call).await).map(CallToolResponse::from)
     }
 }
@@ -91,6 +92,8 @@ fn tool(offer: ToolOffer) -> Tool {
     Tool::new(offer.name, offer.description, schema)
 }
 
-fn refused(problem: &str) -> CallToolResponse {
+/// Refuses a call that the toolbox is not asked for, and has that written down.
+async fn refused(tools: &dyn Toolbox, call: Call, problem: String) -> CallToolResponse {
+    tools.refused(call, problem.clone()).await;
     CallToolResult::error(vec![ContentBlock::text(problem)]).into()
 }

@@ -2,7 +2,7 @@
 
 use adjourn_core::RunError;
 
-use crate::toolbox::{ASK_USER, Toolbox};
+use crate::toolbox::{Toolbox, asks_the_user};
 
 /// The names of what a turn can call, as it was when the turn began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Offered {
 
     /// Whether the turn cannot do its work without. It can ask the user by what it says, too.
     pub(crate) fn is_needed(&self) -> bool {
-        self.names.iter().any(|name| name != ASK_USER)
+        self.names.iter().any(|name| !asks_the_user(name))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {

@@ -83,6 +83,7 @@ mod tests {
             result: Some(json!({"n": 1})),
             error_message: None,
             outcome_unknown: false,
+            assumed: false,
             arguments: None,
         }
     }

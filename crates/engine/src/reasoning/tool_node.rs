@@ -29,7 +29,7 @@ pub(super) async fn call(tools: &dyn Toolbox, calls: Vec<(String, Call)>) -> Res
                 called.told.push(Step::Told { call_ref, outcome: Outcome::before(&consequence) });
             }
             Told::Refused(why) => called.told.push(Step::Told { call_ref, outcome: Outcome::refused(&why) }),
-            Told::WithUser(_) => called.waiting += 1,
+            Told::WithUser(_) | Told::NoAttemptLeft(_) => called.waiting += 1,
             Told::Stale(_) => return Err(Finished::Stopped),
         }
     }

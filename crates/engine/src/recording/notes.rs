@@ -62,6 +62,7 @@ fn result(told: &Told) -> Option<Value> {
     match told {
         Told::Over(consequence) | Told::Before(consequence) => Some(json!(consequence)),
         Told::WithUser(_) => Some(json!("with the user")),
+        Told::NoAttemptLeft(_) => Some(json!("no attempt left")),
         Told::Refused(why) => Some(json!({ "refused": why })),
         Told::Stale(_) => None,
     }
@@ -82,6 +83,10 @@ impl Toolbox for NotingToolbox {
             }
             told
         })
+    }
+
+    fn refused(&self, call: Call, reason: String) -> BoxFuture<'_, ()> {
+        self.tools.refused(call, reason)
     }
 
     fn checkpoint(&self, facts: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {

@@ -34,6 +34,14 @@ impl EngineKind {
             Self::Reasoning => ResumesBy::Journal,
         }
     }
+
+    /// Whether a process of such an engine can stay while its run waits.
+    pub const fn can_stay(self) -> bool {
+        match self {
+            Self::Acp => true,
+            Self::Exec | Self::Reasoning | Self::Replay => false,
+        }
+    }
 }
 
 /// One engine.

@@ -152,7 +152,7 @@ impl Inner {
         }
     }
 
-    fn masked(&self, text: &str) -> String {
+    pub(super) fn masked(&self, text: &str) -> String {
         self.masker.text(text).into_owned()
     }
 }

@@ -1,9 +1,9 @@
 //! Which tools a run may call, and under which names.
 
 use adjourn_core::{ErrorCode, RunError, ToolDigests};
+use adjourn_engine::Pattern;
 use adjourn_engine::model::ToolOffer;
 use adjourn_engine::tools::{Tool, ToolError};
-use adjourn_engine::{ASK_USER, Pattern};
 use tokio_util::sync::CancellationToken;
 
 use super::Contracts;
@@ -102,8 +102,8 @@ pub(super) fn failure(error: &ToolError) -> RunError {
 }
 
 /// What an agent is told that calls what is not there.
-pub(super) fn unknown(name: &str, offered: &[Offered]) -> String {
-    let names: Vec<String> = offered.iter().map(Offered::name).chain([ASK_USER.to_owned()]).collect();
+pub(super) fn unknown(name: &str, offered: &[Offered], asks: Option<&str>) -> String {
+    let names: Vec<String> = offered.iter().map(Offered::name).chain(asks.map(str::to_owned)).collect();
     format!("there is no tool `{name}`{}", crate::nearest::hint(name, names.iter().map(String::as_str)))
 }
 

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use adjourn_core::{
-    Command, Consequence, Contract, ContractAction, ContractSpec, ContractStatus, ErrorCode, ExecutionId,
-    ExecutionMode, Holder, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract, Run,
-    RunError, TooLongToShow, ToolCall, ToolDigests,
+    ActionType, Command, Consequence, Contract, ContractAction, ContractSpec, ContractStatus, ErrorCode,
+    ExecutionId, ExecutionMode, IdempotencyKey, KeyScope, Observation, Question, Refusal, RequestContract,
+    ResumesBy, Run, RunError, TooLongToShow, ToolCall, ToolDigests,
 };
 use adjourn_engine::model::ToolOffer;
 use adjourn_engine::secrets::{MASK, Masker};
-use adjourn_engine::{ASK_USER, Call, History, Stale, Told, Toolbox};
-use adjourn_store::decider::load;
+use adjourn_engine::{ASK_THE_USER, ASK_USER, Call, History, Stale, Told, Toolbox, asks_the_user};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -19,6 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use super::approval::{self, About, Irreversible, Standing};
 use super::offers::{self, Offered, Wanted};
+use super::refused::NotMade;
 use super::{Contracts, ask_user, history};
 use crate::driver::Teller;
 use crate::kernel::{Answer, Denied};
@@ -98,19 +98,19 @@ impl Toolbox for TurnTools {
     fn offers(&self) -> BoxFuture<'_, Result<Vec<ToolOffer>, RunError>> {
         Box::pin(async {
             let offered = self.0.offered().await?;
-            let asks = match self.0.run.spec().execution_mode {
-                ExecutionMode::Interactive => Some(ask_user::offer()),
-                ExecutionMode::Auto => None,
-            };
-            offers::listed(&offered, asks)
+            offers::listed(&offered, self.0.asking_tool().map(ask_user::offer))
         })
     }
 
     fn call(&self, call: Call) -> BoxFuture<'_, Told> {
         let inner = self.0.clone();
-        let made = self.0.calls.spawn(async move { inner.call(call).await });
+        let made = self.0.calls.spawn(async move { inner.answered(call).await });
         // A call that panicked is as good as one that nobody answered: recovery finds what it left.
         Box::pin(async { made.await.unwrap_or(Told::Stale(Stale)) })
+    }
+
+    fn refused(&self, call: Call, reason: String) -> BoxFuture<'_, ()> {
+        Box::pin(async move { self.0.note_refused(&call, &reason, None).await })
     }
 
     fn checkpoint(&self, facts: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {
@@ -144,6 +144,15 @@ impl Inner {
         Ok(offered)
     }
 
+    /// The name under which the agent is offered the tool that asks the user; none where nobody is there to answer.
+    fn asking_tool(&self) -> Option<&'static str> {
+        match (self.run.spec().execution_mode, self.run.spec().resumes_by) {
+            (ExecutionMode::Auto, _) => None,
+            (ExecutionMode::Interactive, ResumesBy::Journal) => Some(ASK_USER),
+            (ExecutionMode::Interactive, ResumesBy::Handle) => Some(ASK_THE_USER),
+        }
+    }
+
     async fn first_listed(&self, offered: &[Offered]) -> Result<&ToolDigests, Stale> {
         let list = || async {
             if let Some(listed) = self.run.listed_tools() {
@@ -170,42 +179,35 @@ impl Inner {
         self.teller.tell(self.run.id(), command).await
     }
 
-    async fn call(&self, call: Call) -> Told {
+    pub(super) async fn call(&self, call: Call) -> Result<Told, NotMade> {
         let before = call.call_ref.as_deref().and_then(|call_ref| self.asked_for_before(call_ref));
         if let Some(contract) = before {
-            return self.go_on(contract).await;
+            return Ok(self.go_on(contract).await);
         }
         let Call { name, arguments, call_ref } = call;
-        if name == ASK_USER {
+        if asks_the_user(&name) {
             return self.ask_user(&arguments, call_ref).await;
         }
-        let offered = match self.offered().await {
-            Ok(offered) => offered,
-            Err(error) => return Told::Refused(error.message),
-        };
+        let offered = self.offered().await.map_err(|error| NotMade::because(error.message))?;
         let Some(found) = offered.iter().find(|offered| offered.name() == name) else {
-            return Told::Refused(offers::unknown(&name, &offered));
+            return Err(NotMade::because(offers::unknown(&name, &offered, self.asking_tool())));
         };
         let Offered { service, tool } = found;
         if arguments.to_string().contains(MASK) {
             // After a restart an agent may know its own secrets only by their mask.
-            return Told::Refused(format!("the arguments have {MASK} in them: write the value itself"));
+            return Err(NotMade::because(format!(
+                "the arguments have {MASK} in them: write the value itself"
+            )));
         }
-        if let Err(error) = tool.check(&arguments) {
-            return Told::Refused(error.to_string());
-        }
-        let treatment = match self.contracts.servers.policy(service) {
-            Ok(policy) => policy.treatment(&tool.name, tool.hints),
-            Err(error) => return Told::Refused(error.to_string()),
-        };
+        tool.check(&arguments).map_err(NotMade::because)?;
+        let policy = self.contracts.servers.policy(service).map_err(NotMade::because)?;
+        let treatment = policy.treatment(&tool.name, tool.hints);
         let call = ToolCall { service: service.clone(), method: tool.name.clone(), arguments };
         let shown = ToolCall { arguments: self.masker.known_in_json(&call.arguments), ..call.clone() };
         let standing = self.standing(found);
         let approval = if treatment.needs_approval || standing != Standing::Known {
-            match self.approval(&call, &shown, Irreversible::of(treatment.irreversible), standing) {
-                Ok(question) => Some(question),
-                Err(error) => return Told::Refused(format!("the call is not made: {error}")),
-            }
+            let asked = self.approval(&call, &shown, Irreversible::of(treatment.irreversible), standing);
+            Some(asked.map_err(|error| NotMade::because(format!("the call is not made: {error}")))?)
         } else {
             None
         };
@@ -222,15 +224,13 @@ impl Inner {
         if shown != call
             && let Err(error) = self.workspaces.keep_call(self.run.id(), id, &call.arguments)
         {
-            return Told::Refused(format!("the arguments cannot be kept: {error}"));
+            return Err(NotMade::because(format!("the arguments cannot be kept: {error}")));
         }
-        match self.request(spec, approval).await {
-            Ok(run) => match run.contract(id).map(|contract| contract.status) {
-                Some(ContractStatus::Pending) => self.execute(&run, id).await,
-                _ => told(&run, id),
-            },
-            Err(told) => told,
-        }
+        let Some(run) = self.request(spec, approval).await? else { return Ok(Told::Stale(Stale)) };
+        Ok(match run.contract(id).map(|contract| contract.status) {
+            Some(ContractStatus::Pending) => self.execute(&run, id).await,
+            _ => told(&run, id),
+        })
     }
 
     /// The question whether a call may be made, of which the journal has `shown`.
@@ -249,51 +249,32 @@ impl Inner {
         approval::question(shown, &About { irreversible, standing, secrets })
     }
 
-    async fn ask_user(&self, arguments: &Value, call_ref: Option<String>) -> Told {
-        let question = match ask_user::question(&self.masker.json(arguments)) {
-            Ok(question) => question,
-            Err(problem) => return Told::Refused(problem),
-        };
+    async fn ask_user(&self, arguments: &Value, call_ref: Option<String>) -> Result<Told, NotMade> {
+        let asked = self.masker.json(arguments);
+        let question = ask_user::question(&asked).map_err(NotMade::because)?;
+        let timeout_seconds = ask_user::timeout(&asked).map_err(NotMade::because)?;
         let spec = ContractSpec {
             idempotency_key: IdempotencyKey::of(ASK_USER, ASK_USER, arguments),
             scope: self.run.scope(KeyScope::Run),
+            timeout_seconds,
             ..spec(ContractAction::EcsRequest(question), call_ref)
         };
         let id = spec.execution_id;
-        match self.request(spec, None).await {
-            Ok(run) => told(&run, id),
-            Err(told) => told,
-        }
+        let run = self.request(spec, None).await?;
+        Ok(run.map_or(Told::Stale(Stale), |run| told(&run, id)))
     }
 
-    /// Has a contract recorded.
-    async fn request(&self, spec: ContractSpec, approval: Option<Question>) -> Result<Arc<Run>, Told> {
+    /// Has a contract recorded; none where the turn is over.
+    async fn request(
+        &self,
+        spec: ContractSpec,
+        approval: Option<Question>,
+    ) -> Result<Option<Arc<Run>>, NotMade> {
         let request = RequestContract { turn: self.run.turn(), spec, approval };
         match self.tell(Command::RequestContract(request)).await {
-            Ok(accepted) => Ok(accepted.run),
+            Ok(accepted) => Ok(Some(accepted.run)),
             Err(Denied::Refused(Refusal::Held(holder))) => Err(self.held(&holder)),
-            Err(_) => Err(Told::Stale(Stale)),
-        }
-    }
-
-    /// What became of the same call that was asked for before, by this run or by another.
-    fn held(&self, holder: &Holder) -> Told {
-        let holding = holder.stream.run();
-        let run = holding
-            .zip(self.teller.store())
-            .and_then(|(run_id, store)| load(store.as_ref(), run_id).ok().flatten());
-        let consequence = run.and_then(|run| Some(run.contract(holder.execution_id?)?.consequence()));
-        match consequence {
-            Some(Consequence { status: ContractStatus::Waiting, execution_id, .. })
-                if holding == Some(self.run.id()) =>
-            {
-                Told::WithUser(execution_id)
-            }
-            Some(consequence) => Told::Before(consequence),
-            None => Told::Refused(format!(
-                "the same call was made before, by {}, and what became of it cannot be read",
-                holder.stream
-            )),
+            Err(_) => Ok(None),
         }
     }
 
@@ -307,8 +288,11 @@ impl Inner {
     async fn go_on(&self, contract: &Contract) -> Told {
         let id = contract.spec.execution_id;
         match contract.status {
-            ContractStatus::Pending => self.execute_recorded(id).await,
-            ContractStatus::Running
+            ContractStatus::Pending if contract.spec.action.kind() == ActionType::ToolCall => {
+                self.execute_recorded(id).await
+            }
+            ContractStatus::Pending
+            | ContractStatus::Running
             | ContractStatus::Waiting
             | ContractStatus::Completed
             | ContractStatus::Failed
@@ -338,6 +322,9 @@ pub(super) fn told(run: &Run, id: ExecutionId) -> Told {
     match run.consequence(id) {
         None => Told::Stale(Stale),
         Some(consequence) if consequence.status.is_terminal() => Told::Over(consequence),
+        Some(Consequence { status: ContractStatus::Pending, execution_id, .. }) => {
+            Told::NoAttemptLeft(execution_id)
+        }
         Some(consequence) => Told::WithUser(consequence.execution_id),
     }
 }

@@ -6,7 +6,7 @@ use adjourn_core::{
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
-use super::{Answered, First, GO_ON, News, Settled, SkillText, first, go_on, news, repair};
+use super::{Answered, First, GO_ON, News, Settled, SkillText, first, go_on, go_on_with_task, news, repair};
 
 const NOTHING: First<'_> = First {
     skill: None,
@@ -92,6 +92,12 @@ fn a_repair_names_what_is_wrong_and_asks_for_the_whole() {
 #[test]
 fn a_turn_that_goes_on_is_told_its_answers_again() {
     assert_eq!(go_on(&News::default()), GO_ON);
+    let repeated = go_on_with_task(&News::default(), "# Task\n\nPaint the shed.");
+    assert!(repeated.starts_with(GO_ON) && repeated.ends_with("# Task\n\nPaint the shed."), "{repeated}");
+    assert!(
+        repeated.contains("a repetition") && repeated.contains("nothing that is already done"),
+        "{repeated}"
+    );
     let question = Question::open_text("Which version?");
     let answered = Answered { question: &question, response: &json!("2.4.0"), by: &By::USER };
     let text = go_on(&News { answered: &[answered], ..News::default() });
@@ -109,6 +115,7 @@ fn consequences_are_fields_to_read() {
             result,
             error_message: error.map(str::to_owned),
             outcome_unknown,
+            assumed: false,
             arguments: None,
         },
     };

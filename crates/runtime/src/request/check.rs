@@ -40,6 +40,7 @@ impl RunRequest {
         let mode = check.mode();
         let engine = check.engine();
         let options = check.options();
+        let profile = check.profile(options.profile, engine.as_ref());
         let input = check.input();
         let parameter = check.parameter();
         let prompt = check.prompt(engine.as_ref(), &input, &parameter);
@@ -52,7 +53,7 @@ impl RunRequest {
             skill: known.skill.map(|skill| skill.name.clone()),
             prompt,
             resumes_by: config.kind().resumes_by(),
-            profile: options.profile.or(config.profile).unwrap_or(Profile::Resumable),
+            profile,
             strict: options.strict.unwrap_or(Strict::On),
             session_timeout_sec: options.session_timeout_sec.unwrap_or(SESSION_TIMEOUT_DEFAULT_SEC),
             max_attempt: options.max_attempt,
@@ -170,6 +171,37 @@ impl Check<'_> {
         let mut options = chosen.or(skill.map_or_else(Options::default, |skill| skill.options));
         options.max_attempt = [options.max_attempt, limit].into_iter().flatten().min();
         options
+    }
+
+    /// The profile of the run. Only a process that is told things while it lives can stay: that is what ACP is for.
+    fn profile(&mut self, chosen: Option<Profile>, engine: Option<&Chosen>) -> Profile {
+        let configured = engine.and_then(|engine| engine.config.profile);
+        let profile = chosen.or(configured).unwrap_or(Profile::Resumable);
+        let Some(Chosen { name, config, .. }) = engine else { return profile };
+        if profile == Profile::StickyProcess && !config.kind().can_stay() {
+            let path = if chosen.is_some() { "/options/interactive_profile" } else { "/engine" };
+            let whose = match (&self.request.options, chosen) {
+                (Value::Object(asked), Some(_)) if asked.contains_key("interactive_profile") => String::new(),
+                (_, Some(_)) => "the skill asks for it, but ".to_owned(),
+                (_, None) => "its configuration asks for it, but ".to_owned(),
+            };
+            let all = self.known.config.engine_names().into_iter();
+            let staying = all
+                .filter(|name| self.known.config.engine(name).is_some_and(|engine| engine.kind().can_stay()));
+            let staying: Vec<_> = staying.map(|name| format!("`{name}`")).collect();
+            let here = match staying.as_slice() {
+                [] => "none is configured".to_owned(),
+                names => format!("here {}", names.join(", ")),
+            };
+            let message = format!(
+                "{whose}`{profile}` needs a process that can stay while the run waits, and the engine `{name}` of kind \
+                 `{}` has none. Use an engine of kind `acp` ({here}), or ask for `{}`",
+                config.kind(),
+                Profile::Resumable,
+            );
+            self.wrong(path, message);
+        }
+        profile
     }
 
     fn input(&mut self) -> Value {

@@ -64,7 +64,7 @@ fn everything_that_is_asked_for_is_in_the_spec() {
     let runner = json!({
         "engines": ["codex", "local"], "max_attempt": 5,
         "entrypoint": {"prompts": {"common": "About {{ input.topic }}: {{ input.doc }} ({{ parameter.n }}) in {{ run_dir }}"}},
-        "runtime": {"default_options": {"session_timeout_sec": 9, "interactive_profile": {"kind": "sticky_process"}}},
+        "runtime": {"default_options": {"session_timeout_sec": 9, "interactive_profile": {"kind": "resumable"}}},
     });
     let input = json!({"required": ["topic", "doc"], "properties": {
         "topic": {"x-input-source": "inline"}, "doc": {"x-input-source": "file"},
@@ -83,7 +83,7 @@ fn everything_that_is_asked_for_is_in_the_spec() {
         skill: Some("demo".to_owned()),
         prompt: Some("About tea: uploads/doc (1) in /data/work".to_owned()),
         resumes_by: ResumesBy::Journal,
-        profile: Profile::StickyProcess,
+        profile: Profile::Resumable,
         strict: Strict::Off,
         session_timeout_sec: 9,
         max_attempt: Some(2),

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use adjourn_core::{Action, By, ContractStatus, KeyScope, Profile, RunStatus};
+use adjourn_engine::ASK_THE_USER;
 use adjourn_runtime::ReplyRequest;
 use adjourn_runtime::config::{EngineConfig, Pattern, SandboxConfig, ToolConfig, ToolServer};
 use adjourn_testkit::agents;
-use adjourn_testkit::model::{ModelServer, Reply, Script};
+use adjourn_testkit::model::{ModelServer, Outcome, Reply, Script};
 use serde_json::{Value, json};
 
 use crate::acp_agents::{acp, engine};
@@ -47,7 +49,10 @@ struct Staged {
 
 impl Staged {
     fn new(like: &str, engine: impl FnOnce(&Props) -> EngineConfig) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::new_in(tempfile::tempdir().unwrap(), like, engine)
+    }
+
+    fn new_in(folder: tempfile::TempDir, like: &str, engine: impl FnOnce(&Props) -> EngineConfig) -> Self {
         let props = Props::new(like, folder.path());
         let runner = json!({ "id": "paint", "execution_modes": ["interactive"], "tools": [WORLD] });
         fs::write(props.skill().join("assets/runner.json"), runner.to_string()).unwrap();
@@ -59,6 +64,22 @@ impl Staged {
     fn exec(agent: &str) -> Option<Self> {
         let program = agents::binary_for_test(agent)?;
         Some(Self::new(agent, |props| props.engine(&program)))
+    }
+
+    /// By its command line, in a folder that is root's and that nobody else can write to; none if it is not installed, or
+    /// where there is no such folder.
+    fn exec_of_root(agent: &str) -> Option<Self> {
+        let program = agents::binary_for_test(agent)?;
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let is_of_root = folder
+            .path()
+            .ancestors()
+            .all(|folder| folder.metadata().is_ok_and(|found| found.uid() == 0 && found.mode() & 0o022 == 0));
+        if !is_of_root {
+            eprintln!("skipped: {agent} is told of tools only in folders of root's, which {folder:?} is not");
+            return None;
+        }
+        Some(Self::new_in(folder, agent, |props| props.engine(&program)))
     }
 
     /// Over ACP; none if it is not installed.
@@ -120,6 +141,42 @@ async fn waits_for_approval(staged: Option<Staged>) {
     stage.close().await;
 }
 
+/// The agent calls the tool that asks the user, is told to end its turn, and goes on with the answer.
+async fn asks_by_its_tool(staged: Option<Staged>) {
+    let Some(Staged { folder, props, engine }) = staged else { return };
+    let stays = engine.profile == Some(Profile::StickyProcess);
+    let ask = Reply::call(ASK_THE_USER, json!({ "prompt": "Which colour?", "options": ["blue", "red"] }));
+    let replies = [ask, Reply::text("I wait for the user."), Reply::text(DONE)];
+    let server = ModelServer::start(Script::new(replies)).unwrap();
+    let stage = props.open_with_tools(engine, &server.url(), world(folder.path(), &[]));
+    let run_id = stage.create(props.request()).await;
+    let waiting = stage.settled_in_time(run_id).await;
+    assert_eq!(waiting.status(), RunStatus::WaitingUser, "{:?}", waiting.error());
+    assert!(last_prompt(&server).contains("End your turn now"), "it is told to: {}", last_prompt(&server));
+    let open: Vec<_> = waiting.open_interactions().collect();
+    assert_eq!(open.len(), 1, "{open:#?}");
+    assert_eq!(open[0].question.prompt, "Which colour?");
+    assert_eq!(
+        waiting.contracts().map(|contract| contract.status).collect::<Vec<_>>(),
+        [ContractStatus::Waiting]
+    );
+    assert_eq!((waiting.holds_slot(), !props.processes().is_empty()), (stays, stays));
+
+    stage.answer(run_id, json!("blue")).await;
+    let done = stage.settled_in_time(run_id).await;
+    assert_eq!((done.status(), done.error()), (RunStatus::Succeeded, None));
+    assert_eq!(done.result(), Some(&json!({"colour": "blue"})));
+    assert_eq!(done.handle(), waiting.handle(), "it is the same conversation");
+    assert_eq!(server.outcomes(), [Outcome::Reply(0), Outcome::Reply(1), Outcome::Reply(2)]);
+    let contracts: Vec<_> = done.contracts().collect();
+    assert_eq!((contracts.len(), contracts[0].status), (1, ContractStatus::Completed));
+    assert_eq!(contracts[0].result, Some(json!("blue")));
+    let told = last_prompt(&server);
+    let answer = told.rfind("This is what became of calls").expect("it is told what became of its call");
+    assert!(told[answer..].contains(ASK_THE_USER) && told[answer..].contains("blue"), "{}", &told[answer..]);
+    stage.close().await;
+}
+
 #[tokio::test]
 async fn claude_does_it_once() {
     does_it_once(Staged::exec("claude")).await;
@@ -163,4 +220,44 @@ async fn claude_leaves_and_its_call_is_made_when_it_is_allowed() {
 #[tokio::test]
 async fn codex_acp_leaves_and_its_call_is_made_when_it_is_allowed() {
     waits_for_approval(Staged::acp("codex-acp", Profile::Resumable)).await;
+}
+
+#[tokio::test]
+async fn claude_asks_by_its_tool() {
+    asks_by_its_tool(Staged::exec("claude")).await;
+}
+
+#[tokio::test]
+async fn codex_asks_by_its_tool() {
+    asks_by_its_tool(Staged::exec("codex")).await;
+}
+
+#[tokio::test]
+async fn gemini_asks_by_its_tool() {
+    asks_by_its_tool(Staged::exec_of_root("gemini")).await;
+}
+
+#[tokio::test]
+async fn opencode_asks_by_its_tool() {
+    asks_by_its_tool(Staged::exec("opencode")).await;
+}
+
+#[tokio::test]
+async fn claude_agent_acp_asks_by_its_tool() {
+    asks_by_its_tool(Staged::acp("claude-agent-acp", Profile::Resumable)).await;
+}
+
+#[tokio::test]
+async fn codex_acp_asks_by_its_tool() {
+    asks_by_its_tool(Staged::acp("codex-acp", Profile::Resumable)).await;
+}
+
+#[tokio::test]
+async fn gemini_asks_by_its_tool_in_one_process() {
+    asks_by_its_tool(Staged::acp("gemini", Profile::StickyProcess)).await;
+}
+
+#[tokio::test]
+async fn opencode_asks_by_its_tool_over_acp() {
+    asks_by_its_tool(Staged::acp("opencode", Profile::Resumable)).await;
 }

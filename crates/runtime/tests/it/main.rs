@@ -12,6 +12,7 @@ mod faults;
 mod foreign_tools;
 mod gateway;
 mod killed;
+mod lost_task;
 mod path_of_a_run;
 mod powercut;
 mod queue;

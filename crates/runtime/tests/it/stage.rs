@@ -7,6 +7,7 @@ mod actor;
 mod agent;
 pub(crate) mod child;
 pub(crate) mod table;
+pub(crate) mod ways;
 pub(crate) mod world;
 
 use std::cell::RefCell;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use adjourn_core::{RunId, Timestamp};
+use adjourn_core::{FrameType, RunId, Timestamp};
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_runtime::config::Config;
 use adjourn_runtime::request::RunRequest;
@@ -259,11 +260,9 @@ impl Stage {
     pub(crate) fn history(&self) -> Vec<(RunId, String)> {
         let store = self.store();
         let runs = store.read_all(0, usize::MAX).unwrap();
-        let changes = runs.iter().flat_map(actor::frames_of).filter_map(|frame| {
-            let to = frame.data.get("trigger").and(frame.data.get("to"))?.as_str()?.to_owned();
-            Some((frame.run_id, to))
-        });
-        changes.collect()
+        let frames = runs.iter().flat_map(actor::frames_of);
+        let changes = frames.filter(|frame| frame.kind == FrameType::StateChanged);
+        changes.map(|frame| (frame.run_id, frame.data["to"].as_str().unwrap().to_owned())).collect()
     }
 
     /// The folders of runs that there are.

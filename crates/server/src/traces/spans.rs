@@ -161,6 +161,7 @@ impl Trace {
             | Event::DeadlineMoved { .. }
             | Event::ContractSettled { .. }
             | Event::SetAside(_)
+            | Event::CallRefused(_)
             | Event::ToolsListed(_)
             | Event::ToolChanged { .. }
             | Event::ProcessLost

@@ -4,7 +4,7 @@
 
 use adjourn_core::{
     Command, ContractAction, ContractReport, ContractSpec, ExecutionId, IdempotencyKey, KeyScope,
-    Observation, Question, RequestContract, RunId, Survey, ToolCall,
+    Observation, Question, RefusedCall, RequestContract, RunId, Survey, ToolCall,
 };
 use serde_json::{Value, json};
 
@@ -85,7 +85,15 @@ async fn ex_09_every_transition_of_a_contract_is_a_step_of_the_trace_and_of_the_
 
     let pending = hand.requests(1, mail(), None).await;
     let graph = stage.get(&run.path("/graph")).await.is(200);
-    assert_eq!((&graph["status"], &graph["execution_trace"]), (&json!("running"), &json!([])));
+    let created = json!({
+        "node_id": "reasoning_node",
+        "action": format!("{pending}: -> PENDING (create)"),
+        "timestamp": "2023-11-14T22:13:20.000Z",
+        "metadata": {
+            "execution_id": pending, "from": null, "to": "PENDING", "trigger": "create", "actor": "reasoning_node",
+        },
+    });
+    assert_eq!((&graph["status"], &graph["execution_trace"]), (&json!("running"), &json!([created])));
     assert_eq!(graph["pending_executions"][0]["execution_id"], json!(pending));
     assert_eq!(graph["pending_executions"][0]["status"], "PENDING");
 
@@ -102,7 +110,8 @@ async fn ex_09_every_transition_of_a_contract_is_a_step_of_the_trace_and_of_the_
             },
         })
     };
-    assert_eq!(trace, json!([step("PENDING", "RUNNING", "start"), step("RUNNING", "COMPLETED", "succeed")]));
+    let steps = [created, step("PENDING", "RUNNING", "start"), step("RUNNING", "COMPLETED", "succeed")];
+    assert_eq!(trace, json!(steps));
 
     let graph = stage.get(&run.path("/graph")).await.is(200);
     assert_eq!(graph["execution_trace"], trace);
@@ -111,6 +120,33 @@ async fn ex_09_every_transition_of_a_contract_is_a_step_of_the_trace_and_of_the_
     assert_eq!(graph["completed_executions"], json!([contract]));
     assert_eq!((&contract["run_id"], &contract["result"]), (&json!(run.id), &json!("sent")));
     assert_eq!(stage.get(&run.path("/contracts")).await.is(200)["items"], json!([contract]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_was_refused_is_a_step_of_the_trace_and_of_the_graph() {
+    let stage = Stage::new().await;
+    let run = stage.start(json!({})).await;
+    run.at_turn(1).await;
+    let call = RefusedCall {
+        tool: "mail__sned".to_owned(),
+        arguments: r#"{"to":"ann"}"#.to_owned(),
+        reason: "there is no tool `mail__sned`".to_owned(),
+        same_as: None,
+    };
+    Hand::on(&stage, &run).does(Command::RefuseCall { turn: 1, call: call.clone() }).await;
+    let trace = stage.get(&run.path("/trace")).await.is(200)["items"].clone();
+    let expected = json!([{
+        "node_id": "tool_node",
+        "action": "mail__sned: refused (there is no tool `mail__sned`)",
+        "timestamp": "2023-11-14T22:13:20.000Z",
+        "metadata": {
+            "execution_id": null, "from": null, "to": null, "trigger": "refuse", "actor": "tool_node", "refused": call,
+        },
+    }]);
+    assert_eq!(trace, expected);
+    let graph = stage.get(&run.path("/graph")).await.is(200);
+    assert_eq!(graph["execution_trace"], expected);
+    assert_eq!((&graph["pending_executions"], &graph["completed_executions"]), (&json!([]), &json!([])));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,14 +178,18 @@ async fn ex_10_the_trace_of_a_run_that_ended_holds_all_attempts_and_restarts_in_
     assert_eq!(graph["status"], "completed");
     assert_eq!(graph["completed_executions"].as_array().unwrap().len(), 4);
     let expected = [
+        format!("reasoning_node: {one}: -> PENDING (create)"),
         format!("tool_node: {one}: PENDING -> RUNNING (start)"),
+        format!("reasoning_node: {other}: -> PENDING (create)"),
         format!("tool_node: {other}: PENDING -> RUNNING (start)"),
         format!("tool_node: {one}: RUNNING -> FAILED (fail)"),
         format!("tool_node: {other}: RUNNING -> COMPLETED (succeed)"),
+        format!("reasoning_node: {form}: -> PENDING (create)"),
         format!("ecs_node: {form}: PENDING -> RUNNING (start)"),
         format!("ecs_node: {form}: RUNNING -> WAITING (suspend)"),
         format!("user: {form}: WAITING -> RUNNING (resume)"),
         format!("ecs_node: {form}: RUNNING -> COMPLETED (succeed)"),
+        format!("reasoning_node: {last}: -> PENDING (create)"),
         format!("tool_node: {last}: PENDING -> RUNNING (start)"),
         format!("tool_node: {last}: RUNNING -> REJECTED (reject)"),
     ];

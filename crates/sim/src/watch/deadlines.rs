@@ -105,7 +105,9 @@ impl Overdue {
     /// The questions that should have expired.
     fn questions(&self, run: &Run, time_ms: i64) -> impl Iterator<Item = InteractionId> {
         let can_expire = move |subject: Subject| {
-            let ends_the_wait = subject == Subject::Turn && run.spec().strict == Strict::On;
+            let has_own_timeout = subject.execution_id().and_then(|id| run.own_timeout(id)).is_some();
+            let ends_the_wait =
+                subject.is_agents_own() && !has_own_timeout && run.spec().strict == Strict::On;
             run.ending().is_none() && (!ends_the_wait || run.status() == RunStatus::WaitingUser)
         };
         let is_over = move |id: InteractionId| {

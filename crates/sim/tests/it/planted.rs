@@ -3,7 +3,7 @@
 use adjourn_sim::{Bug, Crashes, Plan, Scenario, Unsynced, simulate};
 
 /// Seeds within which each bug has to be found. Most are by the first.
-const SEEDS_MAX: u64 = 20;
+const SEEDS_MAX: u64 = 60;
 
 /// Places on the way of the chain of runs at which a crash can come.
 const CHAIN_PLACES: u64 = 163;
@@ -144,6 +144,16 @@ fn work_that_begins_on_a_full_disk_is_found() {
 #[test]
 fn a_kernel_that_does_not_hear_of_room_is_found() {
     check(Bug::ForgetsThatThereIsRoom, &["what is due happens", "every run ends or waits for a person"]);
+}
+
+#[test]
+fn a_limit_of_attempts_that_is_forgotten_is_found() {
+    check(Bug::ForgetsTheLimitOfAttempts, &["no run has more attempts than it may"]);
+}
+
+#[test]
+fn a_run_that_waits_for_ever_although_it_is_not_strict_is_found() {
+    check(Bug::TakesEveryRunForStrict, &["a run that is not strict decides its agent's questions in time"]);
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl fmt::Display for Offer {
 }
 
 /// Asks until there is an answer.
-pub(super) fn ask(open: &InteractionView) -> anyhow::Result<Asked<Value>> {
+pub(crate) fn ask(open: &InteractionView) -> anyhow::Result<Asked<Value>> {
     asked(answer(open))
 }
 

@@ -1,17 +1,17 @@
 //! Stays with a roundtable: shows what it does, answers what it asks, until it ends or is left.
 
-use adjourn_core::InteractionView;
 use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::roundtable::{Frame, RoundtableView};
+use adjourn_core::{InteractionId, InteractionView};
 use axum::http::StatusCode;
 use serde_json::Value;
 
+use super::ended;
 use super::live::Live;
 use super::question::{question_text, without_summary};
-use super::{ask, ended};
 use crate::client::{Client, Refused, RoundtableAnswer, new_key};
 use crate::exit::Exit;
-use crate::prompt::{self, Asked, Choose, Doing, OnTerminal, Watched};
+use crate::prompt::{self, Asked, Asks, Choose, Doing, OnTerminal, Watched, Watching};
 use crate::stay::{Answers, Left, Signal, Signals, goes_on, let_go, others};
 use crate::style::{self, styled};
 use crate::tail::{News, Tail};
@@ -143,15 +143,42 @@ impl Watch<'_, '_> {
     async fn ask(&mut self, open: &InteractionView) -> anyhow::Result<Next> {
         // What can be answered is chosen from a list.
         self.show(open, |open| clean(open.question.prompt.trim()));
-        let asked = open.clone();
-        match prompt::on_terminal(&mut self.signals, move || ask::ask(&asked)).await? {
+        let id = open.interaction_id;
+        let watching = Watching { client: self.client, tail: &mut self.tail, signals: &mut self.signals };
+        let is_open =
+            |table: &RoundtableView| table.pending.as_ref().is_some_and(|open| open.interaction_id == id);
+        let asks = Asks::Roundtable(Box::new(open.clone()));
+        let (outcome, unseen) = prompt::ask_while_open(&asks, is_open, watching).await?;
+        if matches!(outcome, OnTerminal::Withdrawn) {
+            self.withdrawn(id, &unseen);
+        }
+        for news in unseen {
+            self.see(news);
+        }
+        match outcome {
+            OnTerminal::Withdrawn => Ok(Next::GoOn),
             OnTerminal::Ended => self.interrupted(Signal::Terminate, Doing::Waits).await,
             OnTerminal::Done(Asked::Answer(answer)) => {
-                self.live.answered_here(open.interaction_id);
+                self.live.answered_here(id);
                 self.give(open, answer).await
             }
             OnTerminal::Done(Asked::Interrupted) => self.interrupted(Signal::Interrupt, Doing::Waits).await,
         }
+    }
+
+    /// The question was resolved while its person thought about it: they are told how, and nothing is sent.
+    fn withdrawn(&mut self, id: InteractionId, unseen: &[News<Frame>]) {
+        let how = if self.tail.now().status == RoundtableStatus::Closed {
+            "the roundtable was closed".to_owned()
+        } else {
+            let frames = unseen.iter().flat_map(|news| match news {
+                News::Frames(frames) => frames.as_slice(),
+                News::Delta(_) => &[],
+            });
+            prompt::resolution_text(id, frames.map(|frame| &frame.data))
+        };
+        self.live.say(&format!("{} {how}; nothing was sent from here", styled(style::ODD, "withdrawn:")));
+        self.live.answered_here(id);
     }
 
     async fn give(&mut self, open: &InteractionView, response: Value) -> anyhow::Result<Next> {
@@ -186,7 +213,7 @@ impl Watch<'_, '_> {
             prompt::on_terminal(&mut self.signals, move || prompt::what_now(Watched::Roundtable, doing));
         let chosen = match chosen.await? {
             OnTerminal::Done(chosen) => chosen,
-            OnTerminal::Ended => {
+            OnTerminal::Ended | OnTerminal::Withdrawn => {
                 self.left = Some(Left::AtOnce);
                 return Ok(Next::Leave);
             }

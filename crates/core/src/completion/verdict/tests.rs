@@ -12,7 +12,7 @@ const INTERACTIVE: Rules = Rules {
     max_attempt: None,
     repairs: 0,
     repair_limit: 1,
-    open_questions: 0,
+    waits_for: 0,
     auto_decisions: 0,
 };
 const AUTO: Rules = Rules { mode: ExecutionMode::Auto, ..INTERACTIVE };
@@ -134,7 +134,7 @@ fn the_last_attempt_fails_instead_of_asking() {
     with_schema(last, DONE, Succeeded(json!({"a": 1}), NONE));
     with_schema(last, UNMARKED, Succeeded(json!({"a": 1}), SOFT));
     with_schema(Rules { attempt_counted: 1, ..last }, ASKED, Asks(red(), NONE));
-    with_schema(Rules { open_questions: 1, ..last }, ASKED, WaitsForContract);
+    with_schema(Rules { waits_for: 1, ..last }, ASKED, WaitsForContract);
     with_schema(Rules { mode: ExecutionMode::Auto, ..last }, ASKED, Decides(red(), NONE));
 }
 
@@ -142,8 +142,8 @@ fn the_last_attempt_fails_instead_of_asking() {
 fn no_turn_ends_while_a_contract_asks() {
     for rules in [INTERACTIVE, AUTO] {
         for text in [DONE, DONE_WRONG, UNMARKED, ASKED, ASKED_BADLY, ""] {
-            with_schema(Rules { open_questions: 2, ..rules }, text, WaitsForContract);
-            without_schema(Rules { open_questions: 1, ..rules }, text, WaitsForContract);
+            with_schema(Rules { waits_for: 2, ..rules }, text, WaitsForContract);
+            without_schema(Rules { waits_for: 1, ..rules }, text, WaitsForContract);
         }
     }
 }
@@ -246,7 +246,7 @@ fn every_rule() -> Vec<Rules> {
     for &mode in ExecutionMode::ALL {
         for (attempt_counted, max_attempt) in [(9, None), (1, Some(2)), (2, Some(2)), (3, Some(2))] {
             for (repairs, repair_limit) in [(0, 0), (0, 2), (1, 2), (2, 2), (3, 2)] {
-                for open_questions in [0, 1] {
+                for waits_for in [0, 1] {
                     for auto_decisions in [0, AUTO_DECISIONS_MAX] {
                         all.push(Rules {
                             mode,
@@ -254,7 +254,7 @@ fn every_rule() -> Vec<Rules> {
                             max_attempt,
                             repairs,
                             repair_limit,
-                            open_questions,
+                            waits_for,
                             auto_decisions,
                         });
                     }
@@ -273,7 +273,7 @@ fn is_soft(warnings: &[Warning]) -> bool {
 fn assert_sound(rules: &Rules, evidence: &Evidence, verdict: &Verdict) {
     let interactive = rules.mode == ExecutionMode::Interactive;
     let contract_asks = Verdict::NeedsInput { question: None, warnings: Vec::new() };
-    assert_eq!(*verdict == contract_asks, rules.open_questions > 0, "exactly then a contract is waited for");
+    assert_eq!(*verdict == contract_asks, rules.waits_for > 0, "exactly then a contract is waited for");
     match verdict {
         Verdict::Succeeded { warnings, .. } => {
             assert!(!matches!(evidence.validity, Validity::Invalid(_)), "no result breaks its schema");

@@ -1,12 +1,15 @@
 //! Contracts: recorded before anything happens, dispatched after the commit, and ended once.
 
+use serde_json::Value;
+
 use super::super::command::{AskAgain, ContractReport, RequestContract};
 use super::super::event::{ContractDetail, Event};
-use super::{Draft, Refusal};
+use super::{Draft, Refusal, attempts};
+use crate::completion::AUTO_DECISIONS_MAX;
 use crate::interaction::{By, Subject};
 use crate::{
     Actor, ContractAction, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, ExecutionMode, Holder,
-    Outcome, ToolDigests, reply,
+    Outcome, ToolDigests,
 };
 
 /// Records an effect, and puts it to a person where one has to allow it.
@@ -21,29 +24,39 @@ pub(super) fn request(draft: &mut Draft, request: &RequestContract) -> Result<()
         (ContractAction::ToolCall(_), Some(question)) => (Subject::Approval(id), question, Actor::ToolNode),
         (ContractAction::ToolCall(_), None) => return Ok(()),
     };
+    if subject.is_agents_own() && attempts::are_used_up(&draft.run) {
+        // No attempt is left that could be given the answer. The contract stays as it is, and the run fails when the turn ends.
+        return Ok(());
+    }
     draft.step_contract(id, ContractTrigger::Start, asker, None)?;
-    let alone = matches!(subject, Subject::Form(_)) && draft.run.spec.execution_mode == ExecutionMode::Auto;
-    if alone {
-        return answer_alone(draft, id, question);
+    let is_alone = subject.is_agents_own() && draft.run.spec.execution_mode == ExecutionMode::Auto;
+    if is_alone && draft.run.auto_decisions >= AUTO_DECISIONS_MAX {
+        let problem =
+            format!("{AUTO_DECISIONS_MAX} questions of this run were decided already: decide yourself");
+        let detail = ContractDetail::Error(problem);
+        return draft.step_contract(id, ContractTrigger::Reject, Actor::AutoDecide, Some(detail));
     }
     draft.step_contract(id, ContractTrigger::Suspend, asker, None)?;
-    draft.open(subject, question.clone());
+    let asked = draft.open(subject, question.clone());
+    if is_alone {
+        let response = question.default_answer();
+        draft.emit(Event::InteractionAnswered {
+            id: asked,
+            response: response.clone(),
+            action: None,
+            by: By::AUTO_DECIDE,
+            key: None,
+        });
+        complete_alone(draft, id, response)?;
+    }
     Ok(())
 }
 
-/// In auto mode nobody fills in a form: it gets its default, if that is an answer, or none at all.
-fn answer_alone(draft: &mut Draft, id: ExecutionId, question: &crate::Question) -> Result<(), Refusal> {
-    match question.default.as_ref().and_then(|default| reply::check(question, default).ok()) {
-        Some(default) => {
-            let result = ContractDetail::Result(default);
-            draft.step_contract(id, ContractTrigger::Succeed, Actor::AutoDecide, Some(result))
-        }
-        None => {
-            let error =
-                ContractDetail::Error("nobody is asked in auto mode, and there is no default".to_owned());
-            draft.step_contract(id, ContractTrigger::Reject, Actor::AutoDecide, Some(error))
-        }
-    }
+/// Completes the contract of a question that Adjourn answered in place of a person.
+pub(super) fn complete_alone(draft: &mut Draft, id: ExecutionId, response: Value) -> Result<(), Refusal> {
+    draft.step_contract(id, ContractTrigger::Resume, Actor::AutoDecide, None)?;
+    let result = ContractDetail::Result(response);
+    draft.step_contract(id, ContractTrigger::Succeed, Actor::AutoDecide, Some(result))
 }
 
 /// Writes down which tools the run may call, the first time they are listed.
@@ -118,6 +131,9 @@ fn begins_nothing_after_the_end(draft: &Draft) -> Result<(), Refusal> {
 pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal> {
     begins_nothing_after_the_end(draft)?;
     let contract = draft.run.contract(id).ok_or(Refusal::UnknownContract(id))?;
+    if let ContractAction::EcsRequest(_) = contract.spec.action {
+        return Err(Refusal::NotApproved(id));
+    }
     let trigger = match contract.status {
         // After a crash in doubt an approved call waits as well: for what became of it, not for being made.
         ContractStatus::Waiting if contract.dispatched_at.is_some() => return Err(Refusal::Dispatched(id)),
@@ -130,7 +146,12 @@ pub(super) fn dispatch(draft: &mut Draft, id: ExecutionId) -> Result<(), Refusal
         | ContractStatus::Rejected
         | ContractStatus::Cancelled => ContractTrigger::Start,
     };
-    draft.step_contract(id, trigger, Actor::ToolNode, Some(ContractDetail::Dispatched))
+    draft.step_contract(id, trigger, beginner(trigger), Some(ContractDetail::Dispatched))
+}
+
+/// Who begins a call: the node that runs tools, or the runner that takes up a graph which waited for a person.
+fn beginner(trigger: ContractTrigger) -> Actor {
+    if trigger == ContractTrigger::Resume { Actor::GraphRunner } else { Actor::ToolNode }
 }
 
 /// The call is over.
@@ -179,7 +200,7 @@ fn begin_unmade(draft: &mut Draft, id: ExecutionId, report: &ContractReport) -> 
         | ContractStatus::Rejected
         | ContractStatus::Cancelled => return Ok(()),
     };
-    draft.step_contract(id, trigger, Actor::ToolNode, None)
+    draft.step_contract(id, trigger, beginner(trigger), None)
 }
 
 /// A person says what became of a call whose result was lost.

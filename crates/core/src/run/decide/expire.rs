@@ -5,23 +5,32 @@ use serde_json::Value;
 use super::super::Run;
 use super::super::event::{ContractDetail, EndCause, Event};
 use super::super::spec::Strict;
-use super::{Draft, Refusal, clock, end};
+use super::{Draft, Refusal, clock, contract, end};
 use crate::interaction::Subject;
 use crate::{Actor, ContractTrigger, ExecutionId, InteractionId, RunStatus, RunTrigger, Timestamp};
 
 /// When something happens without an answer. Where only a person may answer and nothing is held, never.
 pub(super) fn deadline(run: &Run, subject: Subject, now: Timestamp) -> Option<Timestamp> {
-    let session = || now.plus_seconds(run.spec.session_timeout_sec);
-    let something_happens = run.spec.strict == Strict::Off || run.stays();
+    let session = || session_timeout(run).map(|seconds| now.plus_seconds(seconds));
     match subject {
         Subject::Recovery(_) => None,
-        Subject::Form(id) => match run.contract(id).and_then(|contract| contract.spec.timeout_seconds) {
-            Some(seconds) => Some(now.plus_seconds(seconds)),
-            None => something_happens.then(session),
-        },
-        Subject::Turn | Subject::Approval(_) | Subject::Elicitation(_) | Subject::Permission(_) => {
-            something_happens.then(session)
-        }
+        Subject::Form(id) => run.own_timeout(id).map(|seconds| now.plus_seconds(seconds)).or_else(session),
+        Subject::Turn | Subject::Approval(_) | Subject::Elicitation(_) | Subject::Permission(_) => session(),
+    }
+}
+
+/// The seconds after which the run does something about a question; none where it waits for as long as it takes.
+fn session_timeout(run: &Run) -> Option<u32> {
+    let something_happens = run.spec.strict == Strict::Off || run.stays();
+    something_happens.then_some(run.spec.session_timeout_sec)
+}
+
+impl Run {
+    /// The seconds that the agent itself gave the question of this contract, where they end before the run's own timeout does
+    /// something.
+    pub fn own_timeout(&self, id: ExecutionId) -> Option<u32> {
+        let own = self.contract(id)?.spec.timeout_seconds?;
+        session_timeout(self).is_none_or(|session| own < session).then_some(own)
     }
 }
 
@@ -39,9 +48,16 @@ pub(super) fn expire(draft: &mut Draft, id: InteractionId) -> Result<(), Refusal
         return if draft.events.is_empty() { Err(Refusal::NotDue(id)) } else { Ok(()) };
     }
     match subject {
-        Subject::Turn => match draft.run.spec.strict {
+        Subject::Form(call) if draft.run.own_timeout(call).is_some() => {
+            give_up(draft, call)?;
+            decide_alone(draft, id, Value::Null)
+        }
+        Subject::Turn | Subject::Form(_) => match draft.run.spec.strict {
             Strict::Off => {
                 let response = interaction.question.default_answer();
+                if let Subject::Form(call) = subject {
+                    contract::complete_alone(draft, call, response.clone())?;
+                }
                 decide_alone(draft, id, response)
             }
             // The run cannot fail by a wait it is not in; when it waits again, the question is still overdue.
@@ -51,7 +67,7 @@ pub(super) fn expire(draft: &mut Draft, id: InteractionId) -> Result<(), Refusal
                 end::request(draft, EndCause::WaitTimedOut)
             }
         },
-        Subject::Approval(call) | Subject::Form(call) | Subject::Elicitation(call) => {
+        Subject::Approval(call) | Subject::Elicitation(call) => {
             give_up(draft, call)?;
             decide_alone(draft, id, Value::Null)
         }

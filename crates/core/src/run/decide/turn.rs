@@ -4,7 +4,7 @@ use super::super::Run;
 use super::super::command::TurnEnd;
 use super::super::event::{EndCause, Event, Observation, TurnReason};
 use super::super::spec::ResumesBy;
-use super::{Draft, Refusal, end};
+use super::{Draft, Refusal, attempts, end};
 use crate::completion::{Rules, Verdict, verdict};
 use crate::interaction::{By, ByKind, Subject};
 use crate::{
@@ -20,9 +20,14 @@ pub(super) fn start(draft: &mut Draft) -> Result<(), Refusal> {
     let reason = reason(&draft.run);
     // A turn that was cut off may not have seen the answers it was given, so it is given them again.
     let repeated = if reason == TurnReason::GoOn { draft.run.turn_answers.clone() } else { Vec::new() };
-    let unused = draft.run.unused_answers().map(|interaction| interaction.interaction_id);
+    let has_own = attempts::own_answers(&draft.run).next().is_some();
+    // Only a turn that was cut off can have such answers in the last attempt. They wait for its end, which ends the run.
+    let leaves_own = has_own && attempts::are_used_up(&draft.run);
+    let unused = draft.run.unused_answers().filter(|answer| !(leaves_own && answer.subject.is_agents_own()));
+    let unused = unused.map(|interaction| interaction.interaction_id);
     let answers: Vec<InteractionId> = repeated.into_iter().chain(unused).collect();
-    let attempt = draft.run.attempt_number + u32::from(opens_an_attempt(&draft.run, reason));
+    let opens_attempt = reason == TurnReason::First || (has_own && !leaves_own);
+    let attempt = draft.run.attempt_number + u32::from(opens_attempt);
     draft.emit(Event::TurnStarted { attempt, reason, answers });
     draft.step(RunTrigger::TurnStarted, Actor::Scheduler)
 }
@@ -37,21 +42,12 @@ fn reason(run: &Run) -> TurnReason {
     if run.stays() && run.unused_answers().all(is_permission) {
         return TurnReason::Permission;
     }
-    let settled_only = run.unused_answers().all(|interaction| interaction.subject != Subject::Turn);
-    if settled_only { TurnReason::Settled } else { TurnReason::Answer }
+    let has_own = attempts::own_answers(run).next().is_some();
+    if has_own { TurnReason::Answer } else { TurnReason::Settled }
 }
 
 fn is_permission(interaction: &Interaction) -> bool {
     matches!(interaction.subject, Subject::Permission(_))
-}
-
-/// An attempt is one turn as the engine sees it. Settling contracts is none for an engine that goes on in its own turn.
-fn opens_an_attempt(run: &Run, reason: TurnReason) -> bool {
-    match reason {
-        TurnReason::First | TurnReason::Answer => true,
-        TurnReason::Settled => run.spec.resumes_by == ResumesBy::Handle,
-        TurnReason::Permission | TurnReason::GoOn => false,
-    }
 }
 
 /// Reports from a turn that is over are dropped: the run has moved on without them.
@@ -93,11 +89,12 @@ pub(super) fn end(draft: &mut Draft, turn: u32, how: &TurnEnd) -> Result<(), Ref
         // A process that stays outlives its turn, and the run ends with the process.
         return if draft.run.stays() { Ok(()) } else { end::complete(draft) };
     }
-    let evidence = match how {
-        TurnEnd::Completed(evidence) => evidence,
-        TurnEnd::Suspended => return suspend(draft, Vec::new()),
-        TurnEnd::NeedsPermission(requests) => return ask_permission(draft, requests),
-        TurnEnd::Failed(error) => return end::request(draft, EndCause::TurnFailed(error.clone())),
+    let evidence = match (how, attempts::exceeded(&draft.run)) {
+        (TurnEnd::Failed(error), _) => return end::request(draft, EndCause::TurnFailed(error.clone())),
+        (_, Some(error)) => return end::request(draft, EndCause::TurnFailed(error)),
+        (TurnEnd::Completed(evidence), None) => evidence,
+        (TurnEnd::Suspended, None) => return suspend(draft, Vec::new()),
+        (TurnEnd::NeedsPermission(requests), None) => return ask_permission(draft, requests),
     };
     match verdict(&rules(&draft.run), evidence) {
         Verdict::Succeeded { output, warnings } => {
@@ -132,7 +129,7 @@ fn rules(run: &Run) -> Rules {
         max_attempt: run.spec.max_attempt,
         repairs: run.repairs,
         repair_limit: run.spec.repair_limit,
-        open_questions: run.open_interactions().count() + approved_calls(run),
+        waits_for: run.open_interactions().count() + run.unused_answers().count() + approved_calls(run),
         auto_decisions: run.auto_decisions,
     }
 }

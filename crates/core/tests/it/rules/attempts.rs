@@ -1,6 +1,8 @@
 //! Attempts, completion and repair.
 
-use adjourn_core::{ErrorCode, ExecutionMode, Profile, Question, ResumesBy, RunStatus, WarningCode};
+use adjourn_core::{
+    ContractStatus, ErrorCode, ExecutionMode, Profile, Question, ResumesBy, RunStatus, WarningCode,
+};
 use serde_json::json;
 
 use crate::case::{ASKS, Case, DONE, WRONG};
@@ -41,32 +43,53 @@ fn auto_mode_ignores_max_attempt() {
 }
 
 #[test]
-fn approvals_and_forms_do_not_count_towards_max_attempt() {
+fn approvals_do_not_count_towards_max_attempt_and_answers_do_however_the_agent_asked() {
     for resumes_by in [ResumesBy::Handle, ResumesBy::Journal] {
         let mut run = Case::with(ExecutionMode::Interactive, |spec| {
-            spec.max_attempt = Some(2);
+            spec.max_attempt = Some(3);
             spec.resumes_by = resumes_by;
         });
         run.starts_with_handle();
         run.asks_to_send("ann");
         run.suspends().answers(1, "no").starts();
+        assert_eq!((run.run().attempt_number(), run.run().turn()), (1, 2), "the attempt goes on");
         run.asks_form(Question::open_text("What?"), None);
-        run.suspends().answers(2, "this").starts().ends(ASKS);
+        run.suspends().answers(2, "this").starts();
+        assert_eq!(run.run().attempt_number(), 2);
+        run.ends(ASKS);
         assert_eq!((run.status(), run.open()), (RunStatus::WaitingUser, vec![3]));
-        run.answers(3, "a").starts().ends(ASKS);
+        run.answers(3, "a").starts();
+        assert_eq!(run.run().attempt_number(), 3);
+        let unasked = run.asks_form(Question::open_text("And?"), None);
+        assert_eq!((run.contract_status(unasked), run.open()), (ContractStatus::Pending, vec![]));
+        run.suspends();
         assert_eq!(run.code(), Some(ErrorCode::InteractiveMaxAttemptExceeded));
+        assert_eq!(run.contract_status(unasked), ContractStatus::Cancelled);
+        assert_eq!(run.run().attempt_number(), 3, "never more than there are");
     }
 }
 
 #[test]
-fn a_settled_contract_is_a_new_turn_for_an_agent_and_the_same_one_for_the_reasoning_engine() {
-    for (resumes_by, attempt) in [(ResumesBy::Handle, 2), (ResumesBy::Journal, 1)] {
-        let mut run = Case::with(ExecutionMode::Interactive, |spec| spec.resumes_by = resumes_by);
-        run.starts_with_handle();
-        run.asks_to_send("ann");
-        run.suspends().answers(1, "no").starts();
-        assert_eq!((run.run().attempt_number(), run.run().turn()), (attempt, 2));
-    }
+fn in_the_last_attempt_a_question_fails_the_run_even_if_the_turn_claims_to_be_done() {
+    let mut run = Case::with(ExecutionMode::Interactive, |spec| spec.max_attempt = Some(1));
+    run.starts_with_handle();
+    run.asks_form(Question::open_text("What?"), None);
+    run.ends(DONE);
+    assert_eq!(run.code(), Some(ErrorCode::InteractiveMaxAttemptExceeded));
+}
+
+#[test]
+fn an_answer_that_came_before_the_restart_opens_its_attempt_and_none_beyond_the_last() {
+    let mut run = Case::with(ExecutionMode::Interactive, |spec| spec.max_attempt = Some(2));
+    run.starts_with_handle();
+    let forms = ["One?", "Two?"].map(|prompt| run.asks_form(Question::open_text(prompt), None));
+    run.answers(1, "1").restarts().starts();
+    assert_eq!((run.run().attempt_number(), run.open()), (2, vec![2]));
+    run.answers(2, "2").restarts().starts();
+    assert_eq!(run.run().attempt_number(), 2, "there is no third");
+    run.ends(DONE);
+    assert_eq!(run.code(), Some(ErrorCode::InteractiveMaxAttemptExceeded));
+    assert_eq!(forms.map(|form| run.contract_status(form)), [ContractStatus::Completed; 2]);
 }
 
 #[test]

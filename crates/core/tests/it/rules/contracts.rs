@@ -1,8 +1,9 @@
 //! Contracts: recorded first, made once, and never twice where that cannot be undone.
 
 use adjourn_core::{
-    Action, AskAgain, Command, ContractReport, ContractSpec, ContractStatus, ExecutionMode, IdempotencyKey,
-    KeyScope, Outcome, Question, Refusal, Reply, RunStatus, ToolDigest, ToolDigests,
+    Action, AskAgain, Command, ContractReport, ContractSpec, ContractStatus, Event, ExecutionMode,
+    IdempotencyKey, KeyScope, Outcome, Question, Refusal, RefusedCall, Reply, RunStatus, ToolDigest,
+    ToolDigests,
 };
 use serde_json::json;
 
@@ -198,6 +199,29 @@ fn the_tools_of_a_run_are_those_that_were_listed_first() {
     run.does(Command::ListTools { turn, tools: tools("second") });
     assert_eq!(run.run().listed_tools(), Some(&tools("first")));
     assert!(run.tries(Command::ListTools { turn: turn + 1, tools: tools("third") }).is_err());
+}
+
+#[test]
+fn a_refused_call_is_written_down_shortened_and_not_without_end() {
+    let mut run = Case::interactive();
+    run.starts();
+    let turn = run.run().turn();
+    let call = |reason: &str| RefusedCall {
+        tool: "t".repeat(10_000),
+        arguments: "a".repeat(1_000_000),
+        reason: reason.to_owned(),
+        same_as: None,
+    };
+    assert!(run.tries(Command::RefuseCall { turn: turn + 1, call: call("late") }).is_err());
+    let before = run.run().seq();
+    let written = run.tries(Command::RefuseCall { turn, call: call(&"r".repeat(1_000_000)) }).unwrap();
+    let [Event::CallRefused(written)] = written.as_slice() else { panic!("{written:?}") };
+    assert!(written.tool.len() <= 256 && written.tool.ends_with('…'));
+    assert!(written.arguments.len() <= 2048 && written.reason.len() <= 2048);
+    for _ in 0..1000 {
+        run.does(Command::RefuseCall { turn, call: call("again") });
+    }
+    assert_eq!(run.run().seq(), before + 64, "an agent that tries without end does not fill its journal");
 }
 
 #[test]

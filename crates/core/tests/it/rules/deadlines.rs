@@ -1,7 +1,7 @@
 //! Deadlines: what has one, and what its passing means.
 
 use adjourn_core::{
-    Boot, Command, ContractStatus, ErrorCode, Event, ExecutionMode, InteractionId, InteractionStatus,
+    Actor, Boot, Command, ContractStatus, ErrorCode, Event, ExecutionMode, InteractionId, InteractionStatus,
     Profile, Question, Refusal, RunStatus, Strict, Timestamp,
 };
 
@@ -124,7 +124,48 @@ fn a_question_that_expires_in_mid_turn_is_taken_up_when_the_turn_ends() {
 }
 
 #[test]
-fn a_form_that_expires_is_cancelled_in_every_kind_of_run() {
+fn where_strict_is_off_adjourn_answers_a_question_by_tool_as_well() {
+    for profile in [Resumable, StickyProcess] {
+        for own_timeout in [None, Some(100), Some(500)] {
+            let mut run = running(profile, Off);
+            let question = Question { default: Some("blue".into()), ..Question::open_text("What?") };
+            let form = run.asks_form(question, own_timeout);
+            run.suspends().waits(99);
+            assert_eq!(run.tries(Command::Expire(InteractionId(1))), not_due(1));
+            run.waits(1).expires(1);
+            assert_eq!(run.status(), RunStatus::Queued);
+            let contract = run.contract(form);
+            assert_eq!(contract.result, Some("blue".into()));
+            let way: Vec<_> = contract.transitions.iter().map(|step| (step.to, step.actor)).collect();
+            let (running, completed) = (ContractStatus::Running, ContractStatus::Completed);
+            assert_eq!(way[2..], [(running, Actor::AutoDecide), (completed, Actor::AutoDecide)]);
+            assert!(run.run().consequence(form).unwrap().assumed);
+        }
+    }
+}
+
+#[test]
+fn a_strict_sticky_run_fails_by_a_question_by_tool_as_well() {
+    let mut run = running(StickyProcess, On);
+    let form = run.asks_form(Question::open_text("What?"), None);
+    run.waits(100);
+    assert_eq!(run.tries(Command::Expire(InteractionId(1))), not_due(1), "the turn is still going on");
+    run.suspends().expires(1).process_ends();
+    assert_eq!(run.code(), Some(ErrorCode::InteractionWaitTimeout));
+    assert_eq!(run.contract_status(form), ContractStatus::Cancelled);
+}
+
+#[test]
+fn a_strict_resumable_run_waits_for_ever_for_the_answer_to_a_question_by_tool() {
+    let mut run = running(Resumable, On);
+    run.asks_form(Question::open_text("What?"), None);
+    run.suspends().waits(1_000_000);
+    assert_eq!(run.tries(Command::Expire(InteractionId(1))), not_due(1));
+    assert_eq!(run.status(), RunStatus::WaitingUser);
+}
+
+#[test]
+fn a_form_whose_own_time_has_passed_is_cancelled_in_every_kind_of_run() {
     for (profile, strict) in [(Resumable, On), (Resumable, Off), (StickyProcess, On), (StickyProcess, Off)] {
         let mut run = running(profile, strict);
         let form = run.asks_form(Question::open_text("What?"), Some(5));

@@ -38,7 +38,7 @@ fn a_process_that_ended_its_turn_is_given_a_new_one_that_does_not_count() {
     run.starts_with_handle().ends_turn(TurnEnd::NeedsPermission(vec![permission(1)]));
     assert_eq!((run.status(), run.run().holds_slot()), (RunStatus::WaitingUser, false));
     run.answers(1, "allow");
-    assert_eq!(started(&mut run), (2, TurnReason::Settled, vec![InteractionId(1)]));
+    assert_eq!(started(&mut run), (1, TurnReason::Settled, vec![InteractionId(1)]));
     run.ends(DONE);
     assert_eq!(run.status(), RunStatus::Succeeded);
 }
@@ -86,5 +86,5 @@ fn a_process_that_is_lost_while_it_waits_asks_again_in_a_new_one() {
     run.restarts();
     assert_eq!((run.status(), run.run().holds_slot()), (RunStatus::WaitingUser, false));
     run.answers(1, "allow");
-    assert_eq!(started(&mut run), (2, TurnReason::Settled, vec![InteractionId(1)]));
+    assert_eq!(started(&mut run), (1, TurnReason::Settled, vec![InteractionId(1)]));
 }

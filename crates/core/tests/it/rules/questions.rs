@@ -1,7 +1,7 @@
 //! Questions: all are listed, each is answered once, and an answer is never too early.
 
 use adjourn_core::{
-    AUTO_DECISIONS_MAX, Action, ByKind, Command, ContractStatus, ErrorCode, Event, ExecutionMode,
+    AUTO_DECISIONS_MAX, Action, Actor, ByKind, Command, ContractStatus, ErrorCode, Event, ExecutionMode,
     InteractionId, InteractionStatus, Profile, Question, Refusal, RefusalKind, RunStatus, TurnReason,
     WarningCode,
 };
@@ -40,7 +40,7 @@ fn several_questions_are_answered_in_any_order_each_with_its_own_effect() {
     assert_eq!(calls.map(|call| run.contract(call).approved), [false, true, true]);
     let started = run.tries(Command::StartTurn).unwrap();
     let answers = [1, 2, 3].map(InteractionId).to_vec();
-    assert_eq!(started[0], Event::TurnStarted { attempt: 2, reason: TurnReason::Settled, answers });
+    assert_eq!(started[0], Event::TurnStarted { attempt: 1, reason: TurnReason::Settled, answers });
 }
 
 #[test]
@@ -60,9 +60,23 @@ fn an_answer_that_no_turn_takes_up_stays_in_the_history_as_unused() {
     let mut run = Case::interactive();
     run.starts_with_handle();
     run.asks_to_send("ann");
-    run.answers(1, "no").ends(DONE);
-    assert_eq!(run.status(), RunStatus::Succeeded);
+    run.answers(1, "no").breaks();
+    assert_eq!(run.status(), RunStatus::Failed);
     assert_eq!(run.run().unused_answers().count(), 1);
+}
+
+#[test]
+fn a_turn_whose_question_was_answered_meanwhile_goes_on_with_the_answer() {
+    for last_words in ["I have asked you, and wait for your answer.", ASKS, DONE] {
+        let mut run = Case::interactive();
+        run.starts_with_handle();
+        run.asks_form(Question::open_text("Which?"), None);
+        run.answers(1, "this").ends(last_words);
+        assert_eq!((run.status(), run.open()), (RunStatus::Queued, vec![]), "{last_words}");
+        let started = run.tries(Command::StartTurn).unwrap();
+        let answers = vec![InteractionId(1)];
+        assert_eq!(started[0], Event::TurnStarted { attempt: 2, reason: TurnReason::Answer, answers });
+    }
 }
 
 #[test]
@@ -128,15 +142,15 @@ fn auto_mode_decides_a_question_of_the_turn_in_the_same_commit() {
 }
 
 #[test]
-fn auto_mode_decides_although_another_answer_came_in_the_same_turn() {
+fn auto_mode_goes_on_with_the_answer_that_came_in_the_same_turn_before_it_decides_anything() {
     let mut run = Case::auto();
     run.starts_with_handle();
     run.asks_to_send("ann");
     run.answers(1, "no").ends(ASKS);
     assert_eq!((run.status(), run.open()), (RunStatus::Queued, vec![]));
     let started = run.tries(Command::StartTurn).unwrap();
-    let answers = [1, 2].map(InteractionId).to_vec();
-    assert_eq!(started[0], Event::TurnStarted { attempt: 2, reason: TurnReason::Answer, answers });
+    let answers = vec![InteractionId(1)];
+    assert_eq!(started[0], Event::TurnStarted { attempt: 1, reason: TurnReason::Settled, answers });
 }
 
 #[test]
@@ -151,15 +165,42 @@ fn auto_mode_gives_up_on_an_agent_that_asks_without_end() {
 }
 
 #[test]
-fn auto_mode_fills_in_a_form_with_its_default_or_not_at_all() {
+fn auto_mode_answers_a_question_by_tool_at_once_with_its_default_or_the_automatic_decision() {
     let mut run = Case::auto();
-    run.starts();
+    run.starts_with_handle();
     let question = Question { default: Some(json!("b")), ..Question::open_text("What?") };
-    let filled = run.asks_form(question, None);
-    let empty = run.asks_form(Question::open_text("What?"), None);
-    assert_eq!(run.contract(filled).result, Some(json!("b")));
-    assert_eq!(run.contract_status(empty), ContractStatus::Rejected);
+    let with_default = run.asks_form(question, None);
+    let without = run.asks_form(Question::open_text("What?"), None);
+    assert_eq!(run.contract(with_default).result, Some(json!("b")));
+    assert_eq!(run.contract(without).result, Some(Question::open_text("What?").default_answer()));
+    for form in [with_default, without] {
+        let statuses: Vec<_> =
+            run.contract(form).transitions.iter().map(|step| (step.to, step.actor)).collect();
+        assert_eq!(
+            statuses,
+            [
+                (ContractStatus::Running, Actor::EcsNode),
+                (ContractStatus::Waiting, Actor::EcsNode),
+                (ContractStatus::Running, Actor::AutoDecide),
+                (ContractStatus::Completed, Actor::AutoDecide),
+            ]
+        );
+        assert!(run.run().consequence(form).unwrap().assumed, "the agent is told that nobody answered");
+    }
     assert!(run.open().is_empty());
+    run.ends(DONE);
+    assert_eq!(run.status(), RunStatus::Succeeded, "the call itself was told the answer");
+}
+
+#[test]
+fn auto_mode_stops_answering_an_agent_that_asks_without_end_by_tool() {
+    let mut run = Case::auto();
+    run.starts_with_handle();
+    for _ in 0..AUTO_DECISIONS_MAX {
+        run.asks_form(Question::open_text("What?"), None);
+    }
+    let last = run.asks_form(Question::open_text("What?"), None);
+    assert_eq!(run.contract_status(last), ContractStatus::Rejected);
 }
 
 #[test]

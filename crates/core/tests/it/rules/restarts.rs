@@ -119,6 +119,15 @@ fn a_new_attempt_has_its_own_restarts() {
 }
 
 #[test]
+fn a_turn_that_settles_an_approval_has_its_own_restarts() {
+    let mut run = Case::interactive();
+    run.starts_with_handle().restarts().starts();
+    run.asks_to_send("ann");
+    run.suspends().answers(1, "no").starts();
+    assert_eq!((run.run().restarts(), run.run().attempt_number()), (0, 1));
+}
+
+#[test]
 fn without_a_handle_the_first_turn_begins_afresh_only_if_nothing_was_dispatched() {
     let mut fresh = Case::interactive();
     fresh.starts();

@@ -105,6 +105,7 @@ fn journal(chain: &[Vec<usize>], unnamed: usize) -> Vec<Steps> {
                     result: Some(json!(name)),
                     error_message: None,
                     outcome_unknown: false,
+                    assumed: false,
                     arguments: None,
                 };
                 (reference(index), Outcome::over(&consequence))

@@ -5,15 +5,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use adjourn_core::{Observation, Profile, RunId};
+use adjourn_core::{ExecutionId, Observation, Profile, RunId};
 use adjourn_engine::{
-    AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, Permission, Preset, Turn,
+    ASK_THE_USER, AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, Permission, Preset, Told,
+    Turn,
 };
 use adjourn_testkit::agents::{self, ACP};
 use adjourn_testkit::model::{ModelServer, Outcome, Reply, Script};
 use serde_json::json;
 
-use super::toolbox::done;
+use super::toolbox::{Does, done};
 use super::{Scripted, is_of_root};
 use crate::acp::{handle, process};
 use crate::agent::{Stage, supervisor};
@@ -33,7 +34,8 @@ impl Staged {
     fn new(agent: &str, like: &str, args: &[&str]) -> Option<Self> {
         let program = agents::binary_for_test(agent)?;
         let calls = || Reply::call("echo", json!({"message": "hi"}));
-        let replies = [calls(), Reply::text("It said hi."), calls(), Reply::text("It said hi again.")];
+        let asks = Reply::call(ASK_THE_USER, json!({"message": "Which?"}));
+        let replies = [calls(), asks, Reply::text("I wait."), calls(), Reply::text("It said hi again.")];
         let server = ModelServer::start(Script::new(replies)).unwrap();
         let stage = Stage::new();
         let home = stage.path().join("home");
@@ -48,9 +50,10 @@ impl Staged {
         Some(Self { stage, server, run, env, command })
     }
 
-    /// Two turns, in each of which the model calls a tool once.
+    /// Two turns, in each of which the model calls a tool once. The first ends because it asks the user.
     async fn calls_in_both_turns(&self, engine: &Arc<dyn Engine>, profile: Profile) {
-        let tools = Scripted::new([("echo", done(json!("hi"))), ("ask_user", done(json!("yes")))]);
+        let with_user = Does::Tells(Told::WithUser(ExecutionId::from_bits(3)));
+        let tools = Scripted::new([("echo", done(json!("hi"))), (ASK_THE_USER, with_user)]);
         let first = Turn {
             run_id: RunId::from_bits(7),
             workspace: self.stage.path().join("workspace"),
@@ -62,8 +65,12 @@ impl Staged {
         let call = ("echo".to_owned(), json!({"message": "hi"}));
         let (seen, finished) = Going::start(engine.clone(), first.clone()).until_it_ends().await;
         let outcomes = self.server.outcomes();
-        assert_eq!(finished, completed("It said hi."), "{seen:#?} {outcomes:?}");
-        assert_eq!(tools.begun(), std::slice::from_ref(&call), "{seen:#?}");
+        assert_eq!(finished, completed("I wait."), "{seen:#?} {outcomes:?}");
+        let asked = (ASK_THE_USER.to_owned(), json!({"message": "Which?"}));
+        assert_eq!(tools.begun(), [call.clone(), asked.clone()], "{seen:#?}");
+        let told = self.server.requests().into_iter().rfind(|request| request.outcome == Outcome::Reply(2));
+        let told = told.expect("it ends its turn after it asked").body.to_string();
+        assert!(told.contains("End your turn now"), "{told}");
         let is_shown = facts(&seen).iter().any(|fact| matches!(fact, Observation::ToolCall { .. }));
         assert!(is_shown, "what the agent called is seen: {seen:#?}");
         let stays = (profile == Profile::StickyProcess).then(|| process(&seen));
@@ -71,9 +78,9 @@ impl Staged {
             Turn { attempt: 2, handle: handle(&seen), process: stays, prompt: "Again.".to_owned(), ..first };
         let (seen, finished) = Going::start(engine.clone(), next).until_it_ends().await;
         assert_eq!(finished, completed("It said hi again."), "{seen:#?}");
-        assert_eq!(tools.begun(), [call.clone(), call]);
+        assert_eq!(tools.begun(), [call.clone(), asked, call]);
         let results = self.server.outcomes();
-        assert!(results.contains(&Outcome::Reply(3)), "the model was told each result: {results:?}");
+        assert!(results.contains(&Outcome::Reply(4)), "the model was told each result: {results:?}");
         engine.end(RunId::from_bits(7)).await;
     }
 }

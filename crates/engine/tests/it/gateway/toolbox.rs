@@ -77,7 +77,15 @@ pub(crate) fn done(result: Value) -> Does {
 
 pub(crate) fn consequence(status: ContractStatus, result: Option<Value>) -> Consequence {
     let execution_id = ExecutionId::from_bits(1);
-    Consequence { execution_id, status, result, error_message: None, outcome_unknown: false, arguments: None }
+    Consequence {
+        execution_id,
+        status,
+        result,
+        error_message: None,
+        outcome_unknown: false,
+        assumed: false,
+        arguments: None,
+    }
 }
 
 impl Toolbox for Scripted {
@@ -111,6 +119,10 @@ impl Toolbox for Scripted {
             self.ended.lock().unwrap().push(call);
             told
         })
+    }
+
+    fn refused(&self, _: Call, _: String) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
     }
 
     fn checkpoint(&self, _: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {

@@ -170,6 +170,7 @@ fn consequence(call_ref: &str, status: ContractStatus, result: Option<Value>) ->
         result: if failed.is_none() { result } else { None },
         error_message: failed,
         outcome_unknown: false,
+        assumed: false,
         arguments: None,
     }
 }
@@ -192,6 +193,10 @@ impl Toolbox for ScriptedToolbox {
 
     fn call(&self, call: Call) -> BoxFuture<'_, Told> {
         Box::pin(self.make(call))
+    }
+
+    fn refused(&self, _: Call, _: String) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
     }
 
     fn checkpoint(&self, facts: Vec<Observation>) -> BoxFuture<'_, Result<(), Stale>> {

@@ -1,4 +1,6 @@
 //! EX: what happened to the world is known, and nothing irreversible happens twice.
 
 mod calls;
+mod graph;
 mod questions;
+mod refused;

@@ -10,6 +10,8 @@ use adjourn_core::{
 use adjourn_testkit::acp::{Act, TakesUp};
 use serde_json::{Value, json};
 
+use crate::stage::ways::{Does, Way, every_way};
+use crate::stage::world::way as way_of;
 use crate::stage::{Actor, Stage};
 
 /// What the stream of a run shows that asks once and is answered by a person.
@@ -78,54 +80,97 @@ fn rt_03_an_accepted_reply_queues_the_run_and_reaches_its_agent() {
     assert!(prompt.contains("> Which database?") && prompt.contains("> SQLite"), "{prompt}");
 }
 
-#[test]
-fn rt_04_past_the_deadline_of_a_run_that_is_not_strict_adjourn_decides_and_queues_it() {
-    let stage = Stage::with_slots(1);
-    let run = stage.start(strict_off());
-    run.asks_first("Which database?");
-    let other = stage.start(json!({}));
-    other.turn(1);
+every_way! {
+    #[test]
+    fn rt_04_past_the_deadline_of_a_run_that_is_not_strict_adjourn_decides_and_queues_it(way: Way) {
+        let scene = way.scene_with("[slots]\ntotal = 1", &[which(), Does::Finishes("SQLite")]);
+        let run = scene.waiting(strict_off());
+        // With no slot left for it, the run is seen where the decision has put it.
+        let other = scene.holds_a_slot();
+        scene.stage.advance(59);
+        assert_eq!(run.status(), RunStatus::WaitingUser, "a second too early");
+        scene.stage.advance(1);
+        run.becomes(RunStatus::Queued);
+        assert_eq!(run.changes().last().unwrap(), "waiting_user → queued: interaction.auto_decide.timeout");
+        other.cancel().unwrap();
+        scene.plays(&run, 2);
+        assert_eq!(run.ends().status(), RunStatus::Succeeded);
+    }
 
-    stage.advance(59);
-    assert_eq!(run.status(), RunStatus::WaitingUser, "a second too early");
-    stage.advance(1);
-    run.becomes(RunStatus::Queued);
-    assert_eq!(run.changes().last().unwrap(), "waiting_user → queued: interaction.auto_decide.timeout");
+    #[test]
+    fn rt_05_a_restart_preserves_a_run_that_waits(way: Way) {
+        let scene = way.scene(&[which(), Does::Finishes("SQLite")]);
+        let run = scene.waiting(json!({}));
+        let question = run.waits();
+        scene.stage.restart();
+        // At once: a run that is not looked at yet is recovered first.
+        run.reply("SQLite").unwrap();
+        scene.plays(&run, 2);
+        run.ends();
+        assert_eq!(
+            run.changes(),
+            [
+                "queued → running: turn.started",
+                "running → waiting_user: turn.needs_input",
+                "waiting_user → waiting_user: restart.preserve_waiting",
+                "waiting_user → queued: interaction.reply.accepted",
+                "queued → running: turn.started",
+                "running → succeeded: turn.succeeded",
+            ]
+        );
+        assert_eq!(run.state().interactions()[0].question, question.question);
+    }
+
+    #[test]
+    fn rt_05_a_run_that_nobody_asks_for_is_preserved_too_and_its_timer_goes_on(way: Way) {
+        let scene = way.scene(&[which(), Does::Finishes("SQLite")]);
+        let run = scene.waiting(strict_off());
+        scene.stage.close();
+        scene.stage.advance_closed(60);
+        scene.stage.open();
+        scene.plays(&run, 2);
+        run.ends();
+        assert_eq!(
+            run.changes()[2..4],
+            [
+                "waiting_user → waiting_user: restart.preserve_waiting",
+                "waiting_user → queued: interaction.auto_decide.timeout"
+            ]
+        );
+    }
+
+    #[test]
+    fn rt_07_an_auto_run_is_answered_at_once_however_its_agent_asks(way: Way) {
+        let default = json!({ "prompt": "Which database?", "default": "SQLite" });
+        for (question, answer) in [(default, json!("SQLite")), (json!({ "prompt": "Why?" }), Value::Null)] {
+            let scene = way.scene(&[Does::Asks(question.clone()), Does::Finishes("SQLite")]);
+            let run = scene.stage.start(json!({ "execution_mode": "auto" }));
+            scene.plays(&run, 1);
+            scene.plays(&run, 2);
+            let state = run.ends();
+            assert_eq!(state.status(), RunStatus::Succeeded, "{question}");
+            let interaction = &state.interactions()[0];
+            let resolution = interaction.resolution.as_ref().unwrap();
+            assert_eq!(resolution.by, By::AUTO_DECIDE);
+            let automatic = interaction.question.default_answer();
+            assert_eq!(resolution.response, if answer.is_null() { automatic } else { answer });
+            if let Some(id) = interaction.subject.execution_id() {
+                assert_eq!(
+                    way_of(state.contract(id).unwrap()),
+                    [
+                        "PENDING → RUNNING: start by ecs_node",
+                        "RUNNING → WAITING: suspend by ecs_node",
+                        "WAITING → RUNNING: resume by auto_decide",
+                        "RUNNING → COMPLETED: succeed by auto_decide",
+                    ]
+                );
+            }
+        }
+    }
 }
 
-#[test]
-fn rt_05_a_restart_preserves_a_run_that_waits() {
-    let stage = Stage::new();
-    let run = stage.start(json!({}));
-    let question = run.asks_first("Which database?");
-    stage.restart();
-    // At once: a run that is not looked at yet is recovered first.
-    run.reply("SQLite").unwrap();
-    run.turn(2).finishes("SQLite");
-    run.ends();
-
-    let mut expected = PAUSED_ONCE.to_vec();
-    expected.insert(4, "waiting_user → waiting_user: restart.preserve_waiting");
-    assert_eq!(run.stream(), expected);
-    assert_eq!(run.state().interactions()[0].question, question.question);
-}
-
-#[test]
-fn rt_05_a_run_that_nobody_asks_for_is_preserved_too_and_its_timer_goes_on() {
-    let stage = Stage::new();
-    let run = stage.start(strict_off());
-    run.asks_first("Which database?");
-    stage.close();
-    stage.advance_closed(60);
-    stage.open();
-    run.turn(2);
-    assert_eq!(
-        run.changes()[2..4],
-        [
-            "waiting_user → waiting_user: restart.preserve_waiting",
-            "waiting_user → queued: interaction.auto_decide.timeout"
-        ]
-    );
+fn which() -> Does {
+    Does::Asks(json!({ "prompt": "Which database?" }))
 }
 
 /// Restarts, and checks that the run that waited has failed for good.

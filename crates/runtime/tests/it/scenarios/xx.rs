@@ -1,6 +1,7 @@
 //! XX: what users will hit.
 
 mod approvals;
+mod asking;
 mod calls;
 mod cancels;
 mod chains;

@@ -1,11 +1,12 @@
 //! EX: tool calls.
 
 use adjourn_core::{
-    Actor, Command, ContractReport, ContractStatus, ContractTrigger, FrameType, Outcome, RunStatus,
+    Action, Actor, Command, ContractReport, ContractStatus, ContractTrigger, FrameType, Outcome, RunStatus,
+    Timestamp,
 };
 use adjourn_runtime::Denied;
 use adjourn_testkit::model::{ModelServer, Reply, Script};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::Stage;
 use crate::stage::world::{call_of, calls, named, says_done, told, way};
@@ -92,6 +93,32 @@ fn ex_06_a_call_that_goes_well_is_completed_with_its_result() {
 }
 
 #[test]
+fn ex_06_each_transition_has_the_time_at_which_it_happened() {
+    let model = one_call("count", json!({ "text": "a" }));
+    let stage = Stage::reasoning(&model, "approve = [\"count\"]");
+    let run = stage.start(json!({}));
+    let question = run.waits();
+    stage.advance(40);
+    run.decide(question.interaction_id, Action::Approve, Value::Null).unwrap();
+    run.ends();
+    let contract = run.contract();
+    let seconds = |at: Timestamp| at.millis_since(contract.created_at) / 1000;
+    let times: Vec<_> = contract.transitions.iter().map(|step| (step.to, seconds(step.at))).collect();
+    let (asked, made) = (0, 40);
+    assert_eq!(
+        times,
+        [
+            (ContractStatus::Running, asked),
+            (ContractStatus::Waiting, asked),
+            (ContractStatus::Running, made),
+            (ContractStatus::Completed, made),
+        ]
+    );
+    assert_eq!(contract.dispatched_at.map(seconds), Some(made));
+    assert_eq!((contract.created_at, seconds(contract.updated_at)), (question.created_at, made));
+}
+
+#[test]
 fn ex_07_a_call_that_goes_wrong_is_failed_and_says_why() {
     for (tool, why) in [("fail", "it did not work"), ("refuse", "not like this")] {
         let model = one_call(tool, json!({}));
@@ -153,20 +180,6 @@ fn ex_11_a_call_that_waits_for_approval_is_not_asked_for_twice() {
     run.reply_to(question.interaction_id.0, true).unwrap();
     assert_eq!(run.ends().status(), RunStatus::Succeeded);
     assert_eq!(stage.effects(), ["a"]);
-}
-
-#[test]
-fn ex_12_what_is_known_to_have_failed_may_be_tried_again() {
-    let again = || Reply::call("fail", json!({}));
-    let model = ModelServer::start(Script::new([again(), again(), says_done("done")])).unwrap();
-    let stage = Stage::reasoning(&model, "irreversible = [\"*\"]");
-    let run = stage.start(json!({}));
-    run.ends();
-    let contracts = run.contracts();
-    assert_eq!(contracts.len(), 2);
-    assert_eq!(contracts[0].spec.idempotency_key, contracts[1].spec.idempotency_key);
-    assert_ne!(contracts[0].spec.execution_id, contracts[1].spec.execution_id);
-    assert!(contracts.iter().all(|contract| contract.status == ContractStatus::Failed));
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! EX: questions that an agent puts as calls.
 
 use adjourn_core::{
-    Action, ContractAction, ContractStatus, FrameType, GraphView, InteractionStatus, RefusalKind, RunStatus,
+    Action, Contract, ContractAction, ContractStatus, FrameType, GraphView, Interaction, InteractionStatus,
+    RefusalKind, RunStatus,
 };
 use adjourn_testkit::model::{ModelServer, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::stage::world::{calls, named, says_done, told, way};
+use crate::stage::ways::{Does, Way, every_way, every_way_by_tool};
+use crate::stage::world::{calls, named, says_done, told, way as way_of};
 use crate::stage::{Actor, Stage, refusal};
 
 /// Counts, asks, and is done.
@@ -45,7 +47,7 @@ fn ex_13_a_question_suspends_the_graph_and_outlives_a_restart() {
     let waiting =
         run.contracts().into_iter().find(|contract| contract.status == ContractStatus::Waiting).unwrap();
     assert_eq!(
-        way(&waiting),
+        way_of(&waiting),
         ["PENDING → RUNNING: start by ecs_node", "RUNNING → WAITING: suspend by ecs_node"]
     );
     assert!(!run.state().holds_slot());
@@ -72,7 +74,7 @@ fn ex_14_the_answer_completes_the_contract_and_the_graph_goes_on_with_all_result
         .find(|contract| matches!(contract.spec.action, ContractAction::EcsRequest(_)))
         .unwrap();
     assert_eq!(
-        way(form)[2..],
+        way_of(form)[2..],
         ["WAITING → RUNNING: resume by user", "RUNNING → COMPLETED: succeed by ecs_node"]
     );
     assert_eq!(form.result, Some(json!("blue")));
@@ -81,7 +83,11 @@ fn ex_14_the_answer_completes_the_contract_and_the_graph_goes_on_with_all_result
     assert_eq!(told[0]["result"], json!({ "count": 1 }), "what came before the question");
     assert_eq!((&told[1]["status"], &told[1]["result"]), (&json!("COMPLETED"), &json!("blue")));
     assert_eq!(stage.effects(), ["a"], "and nothing is done again for it");
-    assert_eq!(run.state().attempt_number(), 1, "the same turn goes on");
+    assert_eq!(
+        run.state().attempt_number(),
+        2,
+        "the answer opens an attempt, as it does for every way of asking"
+    );
 }
 
 #[test]
@@ -98,8 +104,9 @@ fn ex_10_the_whole_trace_of_a_finished_run_can_be_read_across_restarts() {
     assert_eq!(graph["status"], "completed");
     assert_eq!(graph["pending_executions"], json!([]));
     let steps = graph["execution_trace"].as_array().unwrap();
-    let mut of_contracts: Vec<_> = run.contracts().iter().flat_map(way).collect();
-    let mut traced: Vec<_> = steps.iter().map(in_short).collect();
+    let mut of_contracts: Vec<_> = run.contracts().iter().flat_map(way_of).collect();
+    let transitions = steps.iter().filter(|step| step["metadata"]["trigger"] != "create");
+    let mut traced: Vec<_> = transitions.map(in_short).collect();
     assert_eq!(traced.len(), 6, "two of the call, four of the question");
     of_contracts.sort();
     traced.sort();
@@ -138,38 +145,126 @@ fn ex_14_a_person_may_refuse_to_answer() {
     );
     let form =
         run.contracts().into_iter().find(|contract| contract.status == ContractStatus::Rejected).unwrap();
-    assert_eq!(way(&form)[2..], ["WAITING → RUNNING: resume by user", "RUNNING → REJECTED: reject by user"]);
+    assert_eq!(
+        way_of(&form)[2..],
+        ["WAITING → RUNNING: resume by user", "RUNNING → REJECTED: reject by user"]
+    );
     assert_eq!(told["execution_id"], named(form.spec.execution_id));
 }
 
-#[test]
-fn ex_15_an_answer_to_a_contract_that_has_ended_is_refused_and_nothing_runs() {
-    let model = asking();
-    let stage = Stage::reasoning(&model, "");
-    let run = stage.start(json!({}));
-    let question = run.waits();
-    run.reply("blue").unwrap();
-    let seq = run.ends().seq();
-    let asked = model.requests().len();
-    let again = run.reply_to(question.interaction_id.0, "red");
-    assert_eq!(refusal(again).kind(), RefusalKind::Conflict);
-    let by_action = run.decide(question.interaction_id, Action::Reject, json!("no"));
-    assert_eq!(refusal(by_action).kind(), RefusalKind::Conflict);
-    assert_eq!((run.state().seq(), model.requests().len()), (seq, asked));
+every_way! {
+    #[test]
+    fn ex_12_what_is_known_to_have_failed_may_be_tried_again_by_every_engine(way: Way) {
+        let scene = way.scene(&[Does::CallsTwice("fail")]);
+        let run = scene.stage.start(json!({}));
+        scene.plays(&run, 1);
+        assert_eq!(run.ends().status(), RunStatus::Succeeded);
+        let contracts = run.contracts();
+        assert_eq!(contracts.len(), 2);
+        assert_eq!(contracts[0].spec.idempotency_key, contracts[1].spec.idempotency_key);
+        assert_ne!(contracts[0].spec.execution_id, contracts[1].spec.execution_id);
+        assert!(contracts.iter().all(|contract| contract.status == ContractStatus::Failed));
+    }
+
+    #[test]
+    fn ex_13_a_question_suspends_every_engine_and_outlives_a_restart(way: Way) {
+        let scene = way.scene(&[which()]);
+        let run = scene.waiting(json!({}));
+        scene.stage.restart();
+        run.until("recovery", |_| (run.changes().len() == 3).then_some(()));
+        assert_eq!(run.changes()[2], "waiting_user → waiting_user: restart.preserve_waiting");
+        let question = run.waits();
+        assert_eq!((question.question.prompt.as_str(), run.state().holds_slot()), ("Which colour?", false));
+        let graph = graph(&scene.stage, &run);
+        assert_eq!(graph["status"], "suspended");
+        match contract_of(&run, &question) {
+            Some(form) => {
+                let asked =
+                    ["PENDING → RUNNING: start by ecs_node", "RUNNING → WAITING: suspend by ecs_node"];
+                assert_eq!(way_of(&form), asked);
+                assert_eq!(graph["pending_executions"][0]["execution_id"], named(form.spec.execution_id));
+            }
+            None => assert!(!way.is_by_tool()),
+        }
+    }
+
+    #[test]
+    fn ex_14_the_answer_completes_the_contract_and_reaches_the_agent(way: Way) {
+        let scene = way.scene(&[which(), Does::Finishes("blue")]);
+        let run = scene.waiting(json!({}));
+        let question = run.waits();
+        scene.stage.restart();
+        run.reply("blue").unwrap();
+        assert!(scene.heard(&run, 2).contains("blue"));
+        scene.plays(&run, 2);
+        assert_eq!(run.ends().status(), RunStatus::Succeeded);
+        match contract_of(&run, &question) {
+            Some(form) => {
+                let done =
+                    ["WAITING → RUNNING: resume by user", "RUNNING → COMPLETED: succeed by ecs_node"];
+                assert_eq!((&way_of(&form)[2..], &form.result), (&done.map(str::to_owned)[..], &Some(json!("blue"))));
+            }
+            None => assert!(!way.is_by_tool()),
+        }
+    }
+
+    #[test]
+    fn ex_15_an_answer_to_what_is_completed_rejected_or_cancelled_is_refused(way: Way) {
+        for end in [ContractStatus::Completed, ContractStatus::Rejected, ContractStatus::Cancelled] {
+            let scene = way.scene(&[which(), Does::Finishes("blue")]);
+            let run = scene.waiting(json!({}));
+            let question = run.waits();
+            let id = question.interaction_id;
+            match end {
+                ContractStatus::Rejected if way.is_by_tool() => {
+                    run.decide(id, Action::Reject, json!("no")).unwrap();
+                }
+                ContractStatus::Cancelled => drop(run.cancel().unwrap()),
+                _ => drop(run.reply("blue").unwrap()),
+            }
+            if end != ContractStatus::Cancelled {
+                scene.plays(&run, 2);
+            }
+            let (seq, turns) = (run.ends().seq(), run.state().turn());
+            if let Some(form) = contract_of(&run, &question) {
+                assert_eq!(form.status, end);
+            }
+            assert_eq!(refusal(run.reply_to(id.0, "red")).kind(), RefusalKind::Conflict);
+            let again = run.decide(id, Action::Reject, json!("no"));
+            assert_eq!(refusal(again).kind(), RefusalKind::Conflict);
+            assert_eq!((run.state().seq(), run.state().turn()), (seq, turns), "nothing runs for it");
+        }
+    }
 }
 
-#[test]
-fn ex_16_a_question_that_nobody_answers_in_time_is_cancelled_and_the_reasoner_is_told() {
-    let model = asking();
-    let stage = Stage::reasoning(&model, "");
-    let options = json!({ "interactive_require_user_reply": false, "session_timeout_sec": 60 });
-    let run = stage.start(json!({ "options": options }));
-    let question = run.waits();
-    stage.advance(61);
-    assert_eq!(run.ends().status(), RunStatus::Succeeded);
-    let form =
-        run.contracts().into_iter().find(|contract| contract.status == ContractStatus::Cancelled).unwrap();
-    assert_eq!(way(&form)[2..], ["WAITING → CANCELLED: timeout by auto_decide"]);
-    assert_eq!(run.state().interaction(question.interaction_id).unwrap().status, InteractionStatus::Expired);
-    assert_eq!(told(&model, 1)[1]["status"], "CANCELLED");
+every_way_by_tool! {
+    #[test]
+    fn ex_16_a_question_whose_own_time_has_passed_is_cancelled_and_the_agent_is_told(way: Way) {
+        for strict in [true, false] {
+            let asks = Does::Asks(json!({ "prompt": "Which colour?", "timeout_seconds": 30 }));
+            let scene = way.scene(&[asks, Does::Finishes("none")]);
+            let options = json!({ "interactive_require_user_reply": strict, "session_timeout_sec": 60 });
+            let run = scene.waiting(json!({ "options": options }));
+            let question = run.waits();
+            scene.stage.advance(29);
+            assert_eq!(run.status(), RunStatus::WaitingUser);
+            scene.stage.advance(1);
+            assert!(scene.heard(&run, 2).contains("CANCELLED"));
+            scene.plays(&run, 2);
+            assert_eq!(run.ends().status(), RunStatus::Succeeded);
+            let form = contract_of(&run, &question).unwrap();
+            assert_eq!(way_of(&form)[2..], ["WAITING → CANCELLED: timeout by auto_decide"]);
+            let question = run.state().interaction(question.interaction_id).unwrap().clone();
+            assert_eq!(question.status, InteractionStatus::Expired);
+        }
+    }
+}
+
+fn which() -> Does {
+    Does::Asks(json!({ "prompt": "Which colour?" }))
+}
+
+/// The contract of a question, if it has one.
+fn contract_of(run: &Actor<'_>, question: &Interaction) -> Option<Contract> {
+    run.state().contract(question.subject.execution_id()?).cloned()
 }

@@ -166,13 +166,35 @@ fn xx_12_a_model_that_refuses_or_talks_nonsense_fails_the_run_with_a_reason() {
     for (fault, code) in [
         (Fault::Status(401), ErrorCode::EngineAuthRequired),
         (Fault::Status(400), ErrorCode::EngineProtocolError),
+        (Fault::Garbage, ErrorCode::ModelUnavailable),
     ] {
-        let model = ModelServer::start(Script::new([Reply::fault(fault)])).unwrap();
+        // What it says would do, if it came through.
+        let said = vec!["{\"__SKILL_DONE__\": true,".to_owned(), " \"answer\": \"x\"}".to_owned()];
+        let reply = Reply { text: said, ..Reply::fault(fault) };
+        let model = ModelServer::start(Script::new([reply])).unwrap();
         let stage = Stage::reasoning(&model, "");
         let run = stage.start(json!({}));
         let ended = run.ends();
         assert_eq!((ended.status(), run.code()), (RunStatus::Failed, Some(code)), "{fault:?}");
+        assert_eq!(ended.result(), None, "{fault:?}");
     }
+}
+
+#[test]
+fn xx_12_a_model_that_says_nothing_any_more_fails_the_run_with_a_reason() {
+    use adjourn_testkit::model::Fault;
+    let model = ModelServer::start(Script::new([says_done("done").after(Fault::Stall, 1)])).unwrap();
+    let stage = Stage::reasoning(&model, "");
+    let run = stage.start(json!({ "options": { "hard_timeout_sec": 60 } }));
+    let asked = model
+        .wait_for(|asked| asked.outcome == adjourn_testkit::model::Outcome::Reply(0), crate::stage::PATIENCE);
+    assert!(asked.is_some(), "the model was never asked");
+    stage.advance(59);
+    assert!(!run.status().is_terminal(), "a second too early");
+    stage.advance(1);
+    let ended = run.ends();
+    assert_eq!((ended.status(), run.code()), (RunStatus::Failed, Some(ErrorCode::EngineTimeout)));
+    assert_eq!(ended.result(), None, "half a reply is none");
 }
 
 #[test]
