@@ -65,6 +65,8 @@ named! {
         DeadlineMoved = "DEADLINE_MOVED",
         /// A part of what the agent printed could not be kept in its log.
         OutputNotKept = "OUTPUT_NOT_KEPT",
+        /// The turns of the run are those of a recording, and no agent worked on the request.
+        RecordingPlayed = "RECORDING_PLAYED",
     }
 }
 

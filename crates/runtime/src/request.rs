@@ -15,6 +15,7 @@ use adjourn_core::{FieldError, RunId, RunSpec, check_depth};
 use serde_json::{Map, Value};
 
 pub use check::Surroundings;
+pub(crate) use engine::none_installed;
 
 use crate::nearest::hint;
 use crate::workspace::Upload;

@@ -9,6 +9,7 @@ use super::request::RoundtableRequest;
 use crate::config::{EngineKind, How};
 use crate::desk::Desk;
 use crate::nearest::hint;
+use crate::request::none_installed;
 use crate::service::ServiceError;
 
 impl Desk {
@@ -34,8 +35,8 @@ impl Desk {
         Library::new(&self.config().roles)
     }
 
-    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed, else the
-    /// recording.
+    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed. A
+    /// recording is of another subject, so it is only played where it was asked for.
     fn roundtable_engine(&self, request: &RoundtableRequest) -> Result<String, ServiceError> {
         if let Some(engine) = &request.engine {
             self.usable(engine).map_err(|problem| invalid("/engine", problem))?;
@@ -47,8 +48,14 @@ impl Desk {
                 && self.is_installed(name)
         };
         let names = config.engine_names();
-        let found = names.iter().copied().find(is_agent);
-        Ok(found.unwrap_or(EngineKind::Replay.name()).to_owned())
+        match names.iter().copied().find(is_agent) {
+            Some(found) => Ok(found.to_owned()),
+            // Where everybody has an engine of their own, this one is nobody's.
+            None if request.names_every_engine() => Ok(EngineKind::Replay.name().to_owned()),
+            None => {
+                Err(ServiceError::NoEngine(vec![FieldError::new("/engine", none_installed(&names, true))]))
+            }
+        }
     }
 
     /// Whether an engine plays the recording of a skill, and so, at a roundtable, the one that is built in.

@@ -54,6 +54,7 @@ const NEEDS: &[(&str, &str, Need)] = &[
     ("POST", "/v1/roundtables/{id}/close", ADMIN),
     ("GET", "/v1/roundtables/{id}/artifacts", READ),
     ("GET", "/v1/roundtables/{id}/artifacts/{artifact}", READ),
+    ("POST", "/v1/roundtables/{id}/artifacts/{artifact}", REPLY),
     ("GET", "/v1/roundtables/{id}/export", READ),
     ("GET", "/v1/events", READ),
     ("GET", "/v1/inbox", READ),
