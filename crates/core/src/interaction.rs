@@ -39,11 +39,14 @@ impl Interaction {
         self.status == InteractionStatus::Open
     }
 
-    /// Whether it has an answer, a person's or a made one, that no turn was given yet.
+    /// Whether it has an answer, a person's or a made one, that no turn was given yet. That a person gave up what it was
+    /// about is one.
     pub fn is_unused(&self) -> bool {
+        let given_up = || self.resolution.as_ref().is_some_and(|it| it.by.kind == ByKind::User);
         match self.status {
             InteractionStatus::Answered | InteractionStatus::Expired => !self.taken_up,
-            InteractionStatus::Open | InteractionStatus::Withdrawn => false,
+            InteractionStatus::Withdrawn => !self.taken_up && given_up(),
+            InteractionStatus::Open => false,
         }
     }
 }

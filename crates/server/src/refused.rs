@@ -74,7 +74,9 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::CreatedAndRemoved { .. } => Code::RunPruned,
         Refusal::Continued { .. } => Code::NotContinuable,
         Refusal::NothingToSettle(_) => Code::NothingToSettle,
-        Refusal::Machine(_) | Refusal::Ending => Code::NotAllowedNow,
+        Refusal::Machine(_) | Refusal::Ending | Refusal::AtWork(_) | Refusal::InDoubt(_) => {
+            Code::NotAllowedNow
+        }
         _ => match refusal.kind() {
             RefusalKind::NotFound => Code::UnknownRun,
             RefusalKind::Invalid => Code::Invalid,

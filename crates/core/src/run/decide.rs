@@ -1,6 +1,7 @@
 //! What follows from a command. One file for each kind of command.
 
 mod cancel;
+mod cancel_contract;
 mod clock;
 mod contract;
 mod create;
@@ -52,7 +53,8 @@ impl Run {
             | Command::AskAgain(_)
             | Command::DispatchContract(_)
             | Command::ReportContract { .. }
-            | Command::SettleContract { .. } => Err(Refusal::UnknownRun(id)),
+            | Command::SettleContract { .. }
+            | Command::CancelContract { .. } => Err(Refusal::UnknownRun(id)),
         }
     }
 
@@ -84,6 +86,7 @@ impl Run {
             Command::SettleContract { id, happened, note, by } => {
                 contract::settle(&mut draft, *id, *happened, note.as_ref(), by)?;
             }
+            Command::CancelContract { id, by } => cancel_contract::cancel(&mut draft, *id, by)?,
         }
         draft.decided()
     }
@@ -118,7 +121,8 @@ impl Run {
             | Command::AskAgain(_)
             | Command::DispatchContract(_)
             | Command::ReportContract { .. }
-            | Command::SettleContract { .. } => Vec::new(),
+            | Command::SettleContract { .. }
+            | Command::CancelContract { .. } => Vec::new(),
         }
     }
 }
