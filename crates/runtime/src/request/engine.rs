@@ -16,12 +16,10 @@ pub(super) struct Chosen {
 pub(crate) fn none_installed(names: &[&str], has_recording: bool) -> String {
     let replay = EngineKind::Replay.name();
     let agents: Vec<_> = names.iter().copied().filter(|name| *name != replay).collect();
-    let mut message =
-        format!("no engine is installed here that could do it: install one of {}", agents.join(", "));
-    if has_recording {
-        message += &format!(", or ask for `engine: {replay}` to have a recording played");
-    }
-    message
+    let install = (!agents.is_empty()).then(|| format!("install one of {}", agents.join(", ")));
+    let play = has_recording.then(|| format!("ask for `engine: {replay}` to have a recording played"));
+    let ways: Vec<_> = install.into_iter().chain(play).collect();
+    format!("no engine is installed here that could do it: {}", ways.join(", or "))
 }
 
 impl Check<'_> {

@@ -167,15 +167,6 @@ impl RoundtableRequest {
         if errors.is_empty() { Ok(spec) } else { Err(errors) }
     }
 
-    /// Whether the request names an engine for the facilitator and for every participant.
-    pub(super) fn names_every_engine(&self) -> bool {
-        let has = |role: &str, own: Option<&String>| own.is_some() || self.engines.contains_key(role);
-        let participants = self.participants.as_deref().unwrap_or_default();
-        has(Role::FACILITATOR, self.facilitator_engine.as_ref())
-            && !participants.is_empty()
-            && participants.iter().all(|seat| has(&seat.role, seat.engine.as_ref()))
-    }
-
     /// Gives roles the engines that were chosen for them. An unknown role or engine is told with the nearest right name.
     fn engines_of_roles(
         &self,

@@ -101,7 +101,7 @@ impl Service {
                     key.is_some_and(|key| Some(&key.key) == answer.key.as_ref())
                 };
                 let meant = about().find(before).or_else(|| about().find(|it| it.is_open()));
-                meant.or_else(|| about().last()).map(|it| it.interaction_id)
+                meant.or_else(|| about().next_back()).map(|it| it.interaction_id)
             }
         };
         let interaction_id = Some(interaction_id.unwrap_or(InteractionId(0)));

@@ -46,6 +46,26 @@ async fn without_an_agent_a_request_is_refused_and_no_recording_answers_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_roundtable_whose_workflow_names_every_engine_needs_no_other() {
+    let stage = without_agents().await;
+    let yaml = |facilitator: &str| {
+        format!(
+            "name: small\nfacilitator: {{{facilitator}}}\nparticipants: [{{role: qa, engine: scripted}}]\nagenda:\n\
+             - {{topic_id: a, title: A, done_when: {{criteria: [It is said]}}}}\n"
+        )
+    };
+    let open = async |yaml: String, more: Value| {
+        let mut request = json!({ "subject": "a shop", "workflow": { "yaml": yaml } });
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        stage.post("/v1/roundtables", &request).await
+    };
+    open(yaml("engine: scripted"), json!({})).await.is(201);
+    open(yaml(""), json!({ "engines": { "facilitator": "scripted" } })).await.is(201);
+    let problem = open(yaml(""), json!({})).await.is_problem(422, "ENGINE_NOT_FOUND");
+    assert_eq!(problem["errors"].as_array().unwrap().len(), 1, "said once: {problem}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_recording_that_was_asked_for_is_played_and_the_run_says_so() {
     let stage = without_agents().await;
     let request = json!({ "skill": "survey", "engine": "replay", "execution_mode": "auto" });

@@ -1,4 +1,5 @@
 //! EX: what happened to the world is known, and nothing irreversible happens twice.
 
 mod calls;
+mod canceled;
 mod questions;
