@@ -67,6 +67,8 @@ named! {
         OutputNotKept = "OUTPUT_NOT_KEPT",
         /// The engine is not installed or not configured here; the run waits until it is.
         EngineNotFound = "ENGINE_NOT_FOUND",
+        /// The turns of the run are those of a recording, and no agent worked on the request.
+        RecordingPlayed = "RECORDING_PLAYED",
     }
 }
 

@@ -167,6 +167,8 @@ fn kind(event: &Event) -> Option<FrameType> {
             ByKind::AutoDecide | ByKind::System => Some(FrameType::AutoDecided),
         },
         Event::InteractionExpired { .. } => Some(FrameType::AutoDecided),
+        // A person gave up what it was about, which is an answer too.
+        Event::InteractionWithdrawn { by: Some(_), .. } => Some(FrameType::ReplyAccepted),
         // Only the person's time changed, not the question.
         Event::DeadlineMoved { by_ms, .. } => (*by_ms != 0).then_some(FrameType::Warning),
         Event::ContractCreated(_) => Some(FrameType::ContractCreated),
@@ -181,7 +183,7 @@ fn kind(event: &Event) -> Option<FrameType> {
             | Observation::Step(_),
         )
         | Event::RepairStarted { supersedes: None, .. }
-        | Event::InteractionWithdrawn { .. }
+        | Event::InteractionWithdrawn { by: None, .. }
         // Said after the run's end, and in the stream nothing comes after its end.
         | Event::ContractSettled { .. }
         | Event::CallRefused(_)
@@ -226,6 +228,9 @@ fn data(event: &Event) -> Value {
         Event::InteractionExpired { id, response } => {
             json!({ "interaction_id": id, "response": response, "resolved_by": By::AUTO_DECIDE })
         }
+        Event::InteractionWithdrawn { id, by: Some(by) } => {
+            json!({ "interaction_id": id, "response": null, "canceled": true, "resolved_by": by })
+        }
         Event::ContractCreated(spec) => contract_created(spec),
         Event::ContractChanged { id, from, to, trigger, actor, detail } => {
             let mut data = json!({
@@ -243,7 +248,7 @@ fn data(event: &Event) -> Value {
             | Observation::Usage(_)
             | Observation::Step(_),
         )
-        | Event::InteractionWithdrawn { .. }
+        | Event::InteractionWithdrawn { by: None, .. }
         | Event::ContractSettled { .. }
         | Event::CallRefused(_)
         | Event::ToolsListed(_)

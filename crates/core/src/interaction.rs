@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::names::named;
-use crate::{Boot, ExecutionId, IdempotencyKey, InteractionId, InteractionStatus, Question, Timestamp};
+use crate::{
+    Actor, Boot, ExecutionId, IdempotencyKey, InteractionId, InteractionStatus, Question, Timestamp,
+};
 
 /// A question that a run asked, and how it was resolved. Kept for as long as the run is.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,11 +39,14 @@ impl Interaction {
         self.status == InteractionStatus::Open
     }
 
-    /// Whether it has an answer, a person's or a made one, that no turn was given yet.
+    /// Whether it has an answer, a person's or a made one, that no turn was given yet. That a person gave up what it was
+    /// about is one.
     pub fn is_unused(&self) -> bool {
+        let given_up = || self.resolution.as_ref().is_some_and(|it| it.by.kind == ByKind::User);
         match self.status {
             InteractionStatus::Answered | InteractionStatus::Expired => !self.taken_up,
-            InteractionStatus::Open | InteractionStatus::Withdrawn => false,
+            InteractionStatus::Withdrawn => !self.taken_up && given_up(),
+            InteractionStatus::Open => false,
         }
     }
 }
@@ -183,6 +188,14 @@ impl By {
     pub const AUTO_DECIDE: Self = Self { kind: ByKind::AutoDecide, name: None, via: None };
     /// Adjourn, because the question fell away.
     pub const SYSTEM: Self = Self { kind: ByKind::System, name: None, via: None };
+
+    /// The actor that a machine's table knows the party as.
+    pub(crate) const fn actor(&self) -> Actor {
+        match self.kind {
+            ByKind::User => Actor::User,
+            ByKind::AutoDecide | ByKind::System => Actor::System,
+        }
+    }
 }
 
 /// The idempotency key of a reply: the same key with the same digest is the same reply.

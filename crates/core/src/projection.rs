@@ -239,7 +239,7 @@ fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
             }
             Event::InteractionAnswered { id, .. }
             | Event::InteractionExpired { id, .. }
-            | Event::InteractionWithdrawn { id } => {
+            | Event::InteractionWithdrawn { id, .. } => {
                 changes.push(Change::InteractionClosed(after.id().into(), *id));
             }
             // Deadlines may have fallen away.

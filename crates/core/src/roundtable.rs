@@ -73,11 +73,11 @@ pub use apply::BadEvent;
 pub use artifact::{
     Agreement, Amendment, AmendmentKind, Artifact, ArtifactChange, ArtifactEnd, NewArtifact, Version,
 };
-pub use command::{Command, Open, Reply, Start, open_key};
+pub use command::{ChangeArtifact, Command, Open, PersonChange, Reply, Start, open_key};
 pub use coverage::{Coverage, Covered};
 pub use decide::{Decided, FACILITATOR_LOSSES_MAX};
 pub use escalation::{Escalation, EscalationWish, Stand};
-pub use event::{Closing, Event, Unsettled};
+pub use event::{Closing, Event, PersonMark, Unsettled};
 pub use export::{Document, Inconsistent, export_json, export_markdown};
 pub use frame::{Frame, FrameType, render};
 pub use id::{ArtifactId, ArtifactKind, BadName, ConflictId, CriterionId, OpenQuestionId, Role, TopicId};
@@ -103,10 +103,11 @@ pub use spec::{
 pub use strategy::{Phase, Sees, Sides, Speakers, StanceRule, Strategy};
 pub use todo::Todo;
 pub use view::{
-    ArtifactView, ConflictView, CriterionView, DoneWhenView, QuestionView, RoundView, RoundtableView,
-    TopicView,
+    ArtifactView, ConflictView, CriterionView, DoneWhenView, HumanDecisionView, QuestionView,
+    RefusedProposalView, RoundView, RoundtableView, TopicView,
 };
 
+use crate::interaction::ReplyKey;
 use crate::machines::{RoundtableStatus, TopicStatus};
 use crate::{InteractionId, Place, RoundtableId, Timestamp};
 
@@ -141,6 +142,8 @@ pub struct Roundtable {
     escalation_wish: Option<EscalationWish>,
     escalations: Vec<Escalation>,
     interactions: Vec<Interaction>,
+    /// Idempotency keys of the changes that people made to artifacts.
+    person_keys: Vec<ReplyKey>,
     closing: Option<Closing>,
 }
 

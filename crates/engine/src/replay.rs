@@ -195,6 +195,10 @@ impl Engine for ReplayEngine {
         turn.handle.is_some() && self.choose(turn).is_ok()
     }
 
+    fn plays_a_recording(&self) -> bool {
+        true
+    }
+
     fn is_installed(&self, _: Option<&ShellVariables>) -> bool {
         true
     }

@@ -159,6 +159,11 @@ pub trait Engine: Send + Sync + 'static {
     /// Whether it is installed for a run that was asked for from this shell, as far as that can be told without starting it.
     fn is_installed(&self, shell: Option<&ShellVariables>) -> bool;
 
+    /// Whether it plays what another run did, so that no agent works on the request.
+    fn plays_a_recording(&self) -> bool {
+        false
+    }
+
     /// Finds out whether it can be used here.
     fn probe(&self) -> BoxFuture<'_, Probe>;
 }

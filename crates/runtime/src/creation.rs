@@ -277,7 +277,14 @@ impl Desk {
         let is_installed = |name: &str| self.is_installed(name, shell.as_ref());
         let known =
             Surroundings { config: self.config(), skill, is_installed: &is_installed, workspace: &plan };
-        let checked = request.check(known).map_err(ServiceError::Invalid)?;
+        // Where none was named, the only thing that can be wrong about the engine is that none is there.
+        let is_named = request.engine.is_some();
+        let checked = request.check(known).map_err(|errors| {
+            match !is_named && errors.iter().any(|error| error.path == "/engine") {
+                true => ServiceError::NoEngine(errors),
+                false => ServiceError::Invalid(errors),
+            }
+        })?;
         Ok(Fit { checked, shelved })
     }
 

@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use adjourn_core::{
     Command, Contract, ErrorCode, Event, Evidence, Interaction, Observation, PermissionRequest, Profile, Run,
-    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity, check_depth, visible_line,
+    RunError, RunId, Subject, Survey, TurnEnd, TurnReason, Validity, Warning, WarningCode, check_depth,
+    visible_line,
 };
 use adjourn_engine::{Decision, Engine, Finished, LostOutput, NoTools, Seen, Toolbox, Turn};
 use adjourn_store::decider::load;
@@ -257,6 +258,9 @@ impl Inner {
             Err(end) => return nobody(end),
         };
         let run = &run;
+        if brief.engine.plays_a_recording() {
+            self.warn_of_recording(run).await;
+        }
         let Brief { engine, prompt, shell, workspace, reads, logs, masker, output, opening, toolset } = brief;
         let tools = toolset.map(|toolset| self.tools(toolset, run, stop));
         let prompt = match repair {
@@ -305,6 +309,17 @@ impl Inner {
             ),
         };
         Executed { end, observations: last, engine: Some(engine) }
+    }
+
+    /// Has it written down that no agent works on the run, once.
+    async fn warn_of_recording(&self, run: &Run) {
+        let code = WarningCode::RecordingPlayed;
+        if run.warnings().iter().any(|warning| warning.code == code) {
+            return;
+        }
+        let message = "the result is that of a recording: no agent worked on the request, and its input changed nothing";
+        // Refused only when the run has ended meanwhile.
+        let _ = self.tell(run.id(), Command::Warn(Warning { code, message: message.to_owned() })).await;
     }
 
     fn tools(&self, toolset: Toolset, run: &Arc<Run>, stop: &CancellationToken) -> TurnTools {

@@ -16,6 +16,7 @@ use adjourn_engine::ShellVariables;
 use serde_json::{Map, Value};
 
 pub use check::Surroundings;
+pub(crate) use engine::none_installed;
 
 use crate::nearest::hint;
 use crate::workspace::Upload;

@@ -27,7 +27,7 @@ mod workflow;
 mod yaml;
 
 pub use library::{Library, NotThere};
-pub use operations::{Opened, RoundtableReply};
+pub use operations::{ArtifactRequest, Opened, RoundtableReply};
 pub use request::{ParticipantRequest, RoundtableRequest, WorkflowRef};
 pub use role::{RoleText, UnreadableRole};
 pub use workflow::{SeatText, UnreadableWorkflow, Workflow};

@@ -41,6 +41,9 @@ pub enum ServiceError {
     /// The request is wrong in itself: everything that is wrong with it.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldError>),
+    /// No engine was named, and none that could do it is installed here; with everything else that is wrong.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    NoEngine(Vec<FieldError>),
     /// The skill cannot be used, or there is none of that name.
     #[error("{0}")]
     Skill(String),

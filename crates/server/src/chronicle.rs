@@ -113,7 +113,7 @@ fn log(run_id: RunId, attempt: u32, event: &Event) {
         Event::DeadlineMoved { id, deadline_at, by_ms, .. } => {
             info!(run_id, attempt, interaction_id = id.0, %deadline_at, by_ms, "deadline moved with the clock");
         }
-        Event::InteractionWithdrawn { id } => {
+        Event::InteractionWithdrawn { id, .. } => {
             debug!(run_id, attempt, interaction_id = id.0, "question withdrawn");
         }
         Event::ContractCreated(spec) => {

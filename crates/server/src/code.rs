@@ -74,6 +74,8 @@ named! {
         UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE",
         /// `errors` says what is wrong, and where.
         Invalid = "INVALID",
+        /// No engine was named, and none that could do it is installed here: `errors` says which could.
+        EngineNotFound = "ENGINE_NOT_FOUND",
         /// The skill cannot be used, or there is none of that name.
         SkillUnusable = "SKILL_UNUSABLE",
         /// Nothing was created, because too many runs wait: `Retry-After` says when to try again.
@@ -133,7 +135,7 @@ impl Code {
             Self::RunPruned => StatusCode::GONE,
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Invalid | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Invalid | Self::EngineNotFound | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
             Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
             Self::DiskReserve => StatusCode::INSUFFICIENT_STORAGE,

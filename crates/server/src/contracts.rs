@@ -1,9 +1,10 @@
 //! What runs did to the world: contracts, the trace of them, and what a person says of a call whose result was lost.
 
-use adjourn_core::{ContractView, ExecutionId, GraphView, Run, Settlement, TraceStep};
-use adjourn_runtime::Settle;
+use adjourn_core::{Action, ContractView, ExecutionId, GraphView, InteractionId, Run, Settlement, TraceStep};
+use adjourn_runtime::{ReplyRequest, Settle};
 use axum::Json;
 use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -37,6 +38,26 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
             Code::Invalid,
+        ]))
+        .routes(routes!(reply).refuses(&[
+            Code::BadJson,
+            Code::BadRequest,
+            Code::UnknownContract,
+            Code::BodyTooSlow,
+            Code::NotOpen,
+            Code::KeyReused,
+            Code::NotAllowedNow,
+            Code::Conflict,
+            Code::BodyTooLarge,
+            Code::UnsupportedMediaType,
+            Code::Invalid,
+            Code::ToolServerUnavailable,
+        ]))
+        .routes(routes!(cancel).refuses(&[
+            Code::BadRequest,
+            Code::UnknownContract,
+            Code::NotAllowedNow,
+            Code::Conflict,
         ]))
 }
 
@@ -122,6 +143,65 @@ pub(crate) async fn settle(
 ) -> Result<Json<ContractView>, Problem> {
     let Said { outcome, note } = read(&document)?;
     let run = server.service.settle(id, Settle { outcome, note, by: caller.by() }).await?;
+    view(&run, id)
+}
+
+// As it is described.
+/// An answer to the question about a contract.
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "action": "approve" }))]
+pub(crate) struct ContractAnswer {
+    /// The question; by default the one about this contract that is open, or that the `Idempotency-Key` answered before.
+    interaction_id: Option<InteractionId>,
+    /// The answer, in the form that the question's `kind` asks for.
+    response: Option<Value>,
+    /// Of an approval. For `edit`, `response` holds the new arguments.
+    action: Option<Action>,
+}
+
+/// Answers the question about a contract.
+///
+/// The same as answering that question of its run: the same rules, refusals and idempotency.
+#[utoipa::path(
+    post, path = "/v1/contracts/{execution_id}/reply", tag = "contracts", operation_id = "replyToContract",
+    params(ContractPath, body::KeyHeader),
+    request_body = ContractAnswer,
+    responses((status = 202, body = ContractView, description = "The answer is durable. The contract as it is now.")),
+)]
+pub(crate) async fn reply(
+    State(server): State<Server>,
+    ContractPath(id): ContractPath,
+    caller: Caller,
+    headers: HeaderMap,
+    body::Json(document): body::Json,
+) -> Result<(StatusCode, Json<ContractView>), Problem> {
+    let key = body::key(&headers)?;
+    let mut members = Members::of(&document, &["interaction_id", "response", "action"]);
+    let action: Option<Action> = members.optional("action");
+    let interaction_id: Option<InteractionId> = members.optional("interaction_id");
+    members.finish()?;
+    let response = document.get("response").cloned().unwrap_or_default();
+    let answer = ReplyRequest { interaction_id, response, action, by: caller.by(), key };
+    let run = server.service.reply_to_contract(id, answer).await?;
+    Ok((StatusCode::ACCEPTED, view(&run, id)?))
+}
+
+/// Cancels a contract that waits for a person or has not begun.
+///
+/// Its question is withdrawn, and the agent is told in its next turn. A call that is being made cannot be canceled by
+/// itself, only with its run.
+#[utoipa::path(
+    post, path = "/v1/contracts/{execution_id}/cancel", tag = "contracts", operation_id = "cancelContract",
+    params(ContractPath),
+    responses((status = 200, body = ContractView, description = "It is canceled, now or before.")),
+)]
+pub(crate) async fn cancel(
+    State(server): State<Server>,
+    ContractPath(id): ContractPath,
+    caller: Caller,
+) -> Result<Json<ContractView>, Problem> {
+    let run = server.service.cancel_contract(id, caller.by()).await?;
     view(&run, id)
 }
 

@@ -18,6 +18,7 @@ impl From<ServiceError> for Problem {
         let detail = error.to_string();
         match error {
             ServiceError::Invalid(errors) => Self::invalid(errors),
+            ServiceError::NoEngine(errors) => Self::new(Code::EngineNotFound, detail).with_errors(errors),
             ServiceError::Skill(message) => {
                 Self::new(Code::SkillUnusable, detail).with_errors(vec![FieldError::new("/skill", message)])
             }
@@ -73,7 +74,9 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::CreatedAndRemoved { .. } => Code::RunPruned,
         Refusal::Continued { .. } => Code::NotContinuable,
         Refusal::NothingToSettle(_) => Code::NothingToSettle,
-        Refusal::Machine(_) | Refusal::Ending => Code::NotAllowedNow,
+        Refusal::Machine(_) | Refusal::Ending | Refusal::AtWork(_) | Refusal::InDoubt(_) => {
+            Code::NotAllowedNow
+        }
         _ => match refusal.kind() {
             RefusalKind::NotFound => Code::UnknownRun,
             RefusalKind::Invalid => Code::Invalid,
@@ -87,6 +90,7 @@ impl From<roundtable::Refusal> for Problem {
         use roundtable::Refusal as R;
         let code = match &refusal {
             R::UnknownRoundtable(_) => Code::UnknownRoundtable,
+            R::UnknownArtifact(_) => Code::UnknownArtifact,
             R::Invalid(_) => Code::Invalid,
             R::UnknownInteraction { .. } | R::NotOpen { .. } => Code::NotOpen,
             R::KeyReused { .. } => Code::KeyReused,

@@ -1,5 +1,6 @@
 //! Roundtables: opened, listed, looked at, and what came out of them.
 
+mod change;
 mod changes;
 mod events;
 mod new;
@@ -43,6 +44,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
             Code::Invalid,
+            Code::EngineNotFound,
             Code::DiskReserve,
         ]))
         .routes(routes!(list).refuses(&[Code::BadRequest]))
@@ -56,6 +58,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
         .routes(routes!(export).refuses(&[Code::BadRequest, Code::UnknownRoundtable]))
         .merge(events::routes())
         .merge(say::routes())
+        .merge(change::routes())
 }
 
 /// A roundtable that was opened.

@@ -1,7 +1,7 @@
 //! What can be asked of roundtables.
 
 use adjourn_core::machines::RoundtableStatus;
-use adjourn_core::roundtable::RoundtableView;
+use adjourn_core::roundtable::{ArtifactId, ArtifactView, RoundtableView};
 use adjourn_core::{InteractionId, RoundtableId, RoundtableRow};
 use axum::body::Body;
 use axum::http::Response;
@@ -78,6 +78,18 @@ impl Client<'_> {
     ) -> anyhow::Result<RoundtableView> {
         let body = json!({ "note": note });
         self.ask(&Call::post(format!("/v1/roundtables/{id}/escalate"), Payload::Json(body))).await
+    }
+
+    /// Changes a result of a roundtable. The same `key` again changes nothing.
+    pub(crate) async fn change_artifact(
+        &mut self,
+        id: RoundtableId,
+        artifact: ArtifactId,
+        body: Value,
+        key: &str,
+    ) -> anyhow::Result<ArtifactView> {
+        let path = format!("/v1/roundtables/{id}/artifacts/{artifact}");
+        self.ask(&Call::post(path, Payload::Json(body)).key(key)).await
     }
 
     pub(crate) async fn close_roundtable(&mut self, id: RoundtableId) -> anyhow::Result<RoundtableView> {

@@ -1,5 +1,6 @@
 //! `adjourn roundtable`: several agents, one agenda.
 
+mod artifact;
 mod ask;
 mod close;
 mod ended;
@@ -9,6 +10,7 @@ mod list;
 mod live;
 mod question;
 mod reply;
+mod session;
 mod show;
 mod start;
 mod told;
@@ -36,6 +38,7 @@ enum Command {
     Show(show::Show),
     Reply(reply::Reply),
     Escalate(escalate::Escalate),
+    Artifact(artifact::Artifact),
     Close(close::Close),
     Export(export::Export),
 }
@@ -48,6 +51,7 @@ impl Roundtable {
             Command::Show(command) => command.run(global).await,
             Command::Reply(command) => command.run(global).await,
             Command::Escalate(command) => command.run(global).await,
+            Command::Artifact(command) => command.run(global).await,
             Command::Close(command) => command.run(global).await,
             Command::Export(command) => command.run(global).await,
         }

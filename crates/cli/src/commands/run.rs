@@ -11,7 +11,7 @@ use clap::Args;
 
 use self::complaint::complaint;
 use self::request::Request;
-use crate::client::{Client, Close, Created, Role, new_key};
+use crate::client::{Client, Close, Created, Refused, Role, new_key};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::output::{print, print_json};
@@ -101,11 +101,17 @@ pub(super) struct RunCommand {
 
 impl RunCommand {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
-        let Request { document, files } = self.request(global)?;
-        Client::rehearse(global, &document).await.map_err(complaint)?;
+        let mut request = self.request(global)?;
+        if let Err(error) = Client::rehearse(global, &request.document).await {
+            let Some(played) = self.played(&request, &error) else { return Err(complaint(error)) };
+            if Client::rehearse(global, &played.document).await.is_err() {
+                return Err(complaint(error));
+            }
+            request = played;
+        }
         let role = if self.detach { Role::Leaves } else { Role::Works };
         let mut client = Client::connect(global, role).await?;
-        let created = match client.create(document, files, &new_key()).await {
+        let created = match self.create(&mut client, request).await {
             Ok(created) => created,
             Err(error) => {
                 client.close(Close::CutOff).await?;
@@ -121,6 +127,29 @@ impl RunCommand {
         let run = created.run;
         anstream::eprintln!("{}  on {}", styled(style::BOLD, run.run_id), clean(&run.engine));
         stay(client, Tail::from_start(run), Answers::new(self.answers)).await
+    }
+}
+
+impl RunCommand {
+    async fn create(&self, client: &mut Client<'_>, request: Request) -> anyhow::Result<Created> {
+        let Request { document, files } = request.clone();
+        let error = match client.create(document, files, &new_key()).await {
+            Ok(created) => return Ok(created),
+            Err(error) => error,
+        };
+        let Some(Request { document, files }) = self.played(&request, &error) else { return Err(error) };
+        // Where that is refused too, the skill has no recording, and the first error says what to do.
+        client.create(document, files, &new_key()).await.map_err(|_| error)
+    }
+
+    /// The request for the skill's recording. Only for somebody who wants to see the skill and has no agent: what was asked
+    /// with an input is not answered by a recording of something else.
+    fn played(&self, request: &Request, error: &anyhow::Error) -> Option<Request> {
+        let no_engine = error.downcast_ref::<Refused>().is_some_and(|it| it.code == "ENGINE_NOT_FOUND");
+        let asks_nothing = self.input.is_none() && self.params.is_empty() && self.files.is_empty();
+        let mut played = request.clone();
+        played.document["engine"] = "replay".into();
+        (no_engine && asks_nothing && self.skill.is_some()).then_some(played)
     }
 }
 

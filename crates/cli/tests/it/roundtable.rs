@@ -16,6 +16,11 @@ total = 1
 kind = \"exec\"
 preset = \"command\"
 command = [\"./table.sh\"]
+
+[engines.other]
+kind = \"exec\"
+preset = \"command\"
+command = [\"./table.sh\"]
 ";
 
 const WORKFLOW: &str = "name: shop
@@ -211,6 +216,130 @@ fn the_recorded_one_is_played_without_an_agent() {
 }
 
 #[test]
+fn without_an_agent_a_roundtable_is_refused_and_no_recording_stands_in() {
+    let world = World::new();
+    world.write("adjourn.toml", "");
+    let said = said(world.adjourn(&["roundtable", "start", "a booking page"]).env("PATH", "/usr/bin:/bin"));
+    assert_eq!((said.code, said.stdout.as_str()), (Some(5), ""), "{said:?}");
+    assert!(said.stderr.contains("--engine: no engine is installed here"), "{}", said.stderr);
+    assert!(said.stderr.contains("`engine: replay`"), "{}", said.stderr);
+    assert!(!world.path().join(".adjourn").exists(), "nothing was opened");
+}
+
+#[test]
+fn rounds_engines_of_roles_and_the_memory_of_the_facilitator_are_chosen_at_the_start() {
+    let world = world();
+    let more = ["--engine", "qa=other", "--engine", "facilitator=other", "--facilitator-memory", "fresh"];
+    let rounds = ["--min-rounds", "1", "--max-rounds", "1"];
+    let said = starts(&world, &[&more[..], &rounds[..], &["--json"]].concat());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let table: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(table["close_reason"], "max_rounds");
+    assert_eq!(
+        (&table["facilitator"]["engine"], &table["facilitator"]["memory"]),
+        (&json!("other"), &json!("fresh"))
+    );
+    let engines: Vec<_> = table["participants"].as_array().unwrap().iter().map(|it| &it["engine"]).collect();
+    assert_eq!(engines, ["table", "other"]);
+}
+
+/// A roundtable that waits after each round, and whose topic one requirement does not close.
+fn open_ended(world: &World) -> String {
+    world.write("shop.yaml", &WORKFLOW.replace("criteria:", "min_artifacts: 3, criteria:"));
+    waiting(world, &["--interactive"])
+}
+
+/// A roundtable with one requirement that waits after its third round, and its id.
+fn after_three_rounds(world: &World) -> String {
+    let id = open_ended(world);
+    for word in ["continue", "accept"] {
+        let said = world.says(&["roundtable", "reply", &id, word]);
+        assert_eq!(said.code, Some(3), "{said:?}");
+    }
+    id
+}
+
+#[test]
+fn a_person_changes_what_was_written_down_and_is_told_what_the_artifact_takes() {
+    let world = world();
+    let id = after_three_rounds(&world);
+    let artifact = |action: &str, more: &[&str]| {
+        world.says(&[&["roundtable", "artifact", action, &id, "REQ-001"], more].concat())
+    };
+    let reason = ["--reason", "the owner wants both"];
+    let amended =
+        artifact("amend", &[&["--body", "Cards and cash.", "--covers", "how"], &reason[..]].concat());
+    assert_eq!(amended.code, Some(0), "{amended:?}");
+    assert!(amended.stderr.contains("REQ-001  amended  Cards are taken"), "{}", amended.stderr);
+    let reverted = artifact("revert", &[&["--json"], &reason[..]].concat());
+    let view: Value = serde_json::from_str(&reverted.stdout).unwrap();
+    assert_eq!((&view["status"], &view["body"]), (&json!("active"), &json!("Nothing else is.")));
+    assert_eq!(artifact("withdraw", &reason).code, Some(0));
+    let late = artifact("amend", &[&["--body", "x"], &reason[..]].concat());
+    assert_eq!(late.code, Some(5), "{late:?}");
+    assert!(late.stderr.contains("withdrawn"), "{}", late.stderr);
+    assert_eq!(artifact("withdraw", &[]).code, Some(2), "a reason is needed");
+    let shown = world.says(&["roundtable", "show", &id]).stdout;
+    for part in [
+        "proposal 3 refused: there is no artifact `REQ-009`",
+        "Came before a person\n  after round 2: The conflict CONF-001",
+        "after round 2: accept: Take cards only.",
+    ] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    let document = world.says(&["roundtable", "export", &id]).stdout;
+    assert!(document.contains("withdrawn by a person"), "{document}");
+}
+
+#[test]
+fn the_session_file_is_kept_current_until_the_roundtable_closes() {
+    let world = world();
+    let id = open_ended(&world);
+    let mut follower = world.spawn(&["roundtable", "export", &id, "--follow", "notes/session"]);
+    let folder = world.path().join("notes/session");
+    let session = |what: &str, is_so: &dyn Fn(&Value) -> bool| {
+        until(what, || {
+            let text = fs::read_to_string(folder.join("session.json")).ok()?;
+            // However often it is written meanwhile, it is never half there.
+            let session: Value = serde_json::from_str(&text).unwrap();
+            is_so(&session["roundtable"]).then_some(session)
+        })
+    };
+    session("the first round is there", &|table| table["rounds"].as_array().unwrap().len() == 1);
+    // Each of these is an owner that comes and goes.
+    for (word, rounds) in [("continue", 2), ("accept", 3)] {
+        assert_eq!(world.says(&["roundtable", "reply", &id, word]).code, Some(3));
+        session("the round is there", &|table| table["rounds"].as_array().unwrap().len() == rounds);
+    }
+    let reason = ["--reason", "not now"];
+    world.says(&[&["roundtable", "artifact", "withdraw", &id, "REQ-001"], &reason[..]].concat());
+    session("the change is there", &|table| table["artifacts"][0]["status"] == "withdrawn");
+    assert_eq!(world.says(&["roundtable", "close", &id]).code, Some(0));
+    assert_eq!(follower.wait().unwrap().code(), Some(0), "it ends with the roundtable");
+    let last = session("the end is there", &|table| table["status"] == "closed");
+    assert_eq!(last["roundtable"]["close_reason"], "user_closed");
+    let document = fs::read_to_string(folder.join("session.md")).unwrap();
+    assert_eq!(document, world.says(&["roundtable", "export", &id]).stdout);
+    let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["session.json", "session.md"], "nothing else is left");
+}
+
+#[test]
+fn whoever_ends_the_follower_leaves_whole_files_and_the_roundtable_alone() {
+    let world = world();
+    let id = waiting(&world, &[]);
+    let mut follower = world.spawn(&["roundtable", "export", &id, "--follow", "notes"]);
+    let file = world.path().join("notes/session.md");
+    until("the document is there", || file.exists().then_some(()));
+    let pid = rustix::process::Pid::from_raw(follower.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(follower.wait().unwrap().code(), Some(3));
+    assert_eq!(fs::read_to_string(file).unwrap(), world.says(&["roundtable", "export", &id]).stdout);
+    assert!(world.json(&["roundtable", "show", &id])["pending"].is_object(), "it still waits");
+}
+
+#[test]
 fn what_is_typed_wrongly_is_told_with_the_nearest_right_name_and_nothing_is_made() {
     let world = world();
     world.write("empty.yaml", "name: x\nparticipants: [qa]\nlimits: {min_rounds: 9, max_rounds: 2}\n");
@@ -232,6 +361,23 @@ fn what_is_typed_wrongly_is_told_with_the_nearest_right_name_and_nothing_is_made
             "--participants: there is no role `archtect`; did you mean",
         ),
         (&["x", "--engine", "tabel"], 5, "--engine: there is no engine `tabel`; did you mean `table`?"),
+        (
+            &["x", "--engine", "qaa=table"],
+            5,
+            "--engine qaa=…: nobody at this table plays `qaa`; did you mean `qa`?",
+        ),
+        (
+            &["x", "--engine", "qa=tabel"],
+            5,
+            "--engine qa=…: there is no engine `tabel`; did you mean `table`?",
+        ),
+        (&["x", "--engine", "qa=a", "--engine", "qa=b"], 2, "--engine: `qa` has two engines"),
+        (
+            &["x", "--engine", "table", "--min-rounds", "4", "--max-rounds", "3"],
+            5,
+            "--min-rounds is 4, more than max_rounds, which is 3",
+        ),
+        (&["x", "--facilitator-memory", "short"], 2, "`short` is not one of resume, fresh"),
         (
             &["x", "--workflow", "empty.yaml"],
             5,

@@ -117,6 +117,35 @@ fn a_run_is_recorded_and_the_recording_plays() {
 }
 
 #[test]
+fn a_recording_is_played_only_for_somebody_who_asks_nothing_of_it() {
+    let world = World::new();
+    let arguments = ["run", "deploy", "--engine", "asks", "--answer", "prod"];
+    world.write("skills/deploy/assets/.keep", "");
+    let recorded =
+        world.says(&[&arguments[..], &["--record", "skills/deploy/assets/recording.jsonl"]].concat());
+    assert_eq!(recorded.code, Some(0), "{recorded:?}");
+    world.write("adjourn.toml", "skills = [\"skills\"]\n");
+    let run = |data: &str, more: &[&str]| {
+        let arguments = [&["--data", data, "run", "deploy", "--answer", "prod"], more].concat();
+        said(world.adjourn(&arguments).env("PATH", "/usr/bin:/bin"))
+    };
+    // In a data directory that is there, and in one that would have to be made.
+    for data in [".adjourn", "new"] {
+        let refused = run(data, &["--input", "{\"text\": \"mine\"}"]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(5), ""), "{refused:?}");
+        assert!(refused.stderr.contains("no engine is installed here"), "{}", refused.stderr);
+        let played = run(data, &["--json"]);
+        assert_eq!(played.code, Some(0), "{played:?}");
+        assert!(played.stderr.contains("plays a recording"), "{}", played.stderr);
+        let run: serde_json::Value = serde_json::from_str(&played.stdout).unwrap();
+        assert_eq!(
+            (&run["engine"], &run["warnings"][0]["code"]),
+            (&"replay".into(), &"RECORDING_PLAYED".into())
+        );
+    }
+}
+
+#[test]
 fn no_colour_where_nobody_wants_any() {
     let world = World::new();
     let arguments = ["run", "deploy", "--engine", "asks", "--answer", "prod"];

@@ -22,6 +22,6 @@ machine! {
     }
     edges {
         Open: Cover => Partial by System;
-        Open | Partial: Complete => Closed by System, "all criteria covered and min_requirements artifacts exist";
+        Open | Partial: Complete => Closed by System, "all criteria covered, min_requirements and min_artifacts reached";
     }
 }

@@ -11,7 +11,6 @@ use super::round::{Activation, ActivationOutcome, Round};
 use super::spec::RoundtableSpec;
 use super::strategy::Strategy;
 use super::{Roundtable, Topic};
-use crate::interaction::ByKind;
 use crate::machine::Machine;
 use crate::machines::{
     ConflictMachine, ConflictStatus, ConflictTrigger, QuestionMachine, QuestionStatus, QuestionTrigger,
@@ -76,6 +75,7 @@ impl Roundtable {
             escalation_wish: None,
             escalations: Vec::new(),
             interactions: Vec::new(),
+            person_keys: Vec::new(),
             closing: None,
             spec: Arc::new(spec.clone()),
         }
@@ -141,11 +141,13 @@ impl Roundtable {
                 }
                 self.artifacts.push(Artifact::new(new, self.round_now()));
             }
-            Event::ArtifactChanged { id, change } => {
+            Event::ArtifactChanged { id, change, person } => {
                 let round = self.round_now();
+                self.person_keys.extend(person.iter().filter_map(|person| person.key.clone()));
                 let artifact = self.artifacts.iter_mut().find(|artifact| artifact.id == *id);
                 let artifact = artifact.ok_or_else(|| format!("there is no {id}"))?;
-                artifact.change(change, round).map_err(|refused| refused.to_string())?;
+                let by = person.as_ref().map(|person| &person.by);
+                artifact.change(change, round, by).map_err(|refused| refused.to_string())?;
             }
             Event::ConflictOpened(about) => {
                 if self.conflict(about.conflict_id).is_some() {
@@ -237,11 +239,7 @@ impl Roundtable {
     }
 
     fn close(&mut self, closing: &Closing) -> Result<(), String> {
-        let actor = match closing.by.kind {
-            ByKind::User => Actor::User,
-            ByKind::AutoDecide | ByKind::System => Actor::System,
-        };
-        self.status = RoundtableMachine::step(self.status, closing.reason, actor)
+        self.status = RoundtableMachine::step(self.status, closing.reason, closing.by.actor())
             .map_err(|refused| refused.to_string())?;
         self.current = None;
         self.escalation_wish = None;

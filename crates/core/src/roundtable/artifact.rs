@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::id::{ArtifactId, CriterionId, Role, TopicId};
+use crate::interaction::By;
 use crate::machine::Machine;
 use crate::machines::{ArtifactMachine, ArtifactStatus, ArtifactTrigger};
 use crate::names::named;
@@ -84,8 +85,11 @@ pub struct Amendment {
     pub change: AmendmentKind,
     /// Why.
     pub reason: String,
-    /// Who wanted it.
+    /// Who wanted it: a role, or `user` for a person.
     pub by: Role,
+    /// The person who wanted it; none where it was a role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<By>,
     /// The whole version before it.
     pub before: Version,
 }
@@ -109,6 +113,8 @@ pub struct ArtifactEnd {
     pub superseded_by: Option<ArtifactId>,
     /// Why.
     pub reason: Option<String>,
+    /// The person who ended it; none where the facilitator did.
+    pub person: Option<By>,
 }
 
 /// What happens to an artifact after it was created.
@@ -185,44 +191,50 @@ impl Artifact {
     }
 
     /// The status that a change leads to, or why there is no such change.
-    pub(crate) fn after(&self, change: &ArtifactChange) -> Result<ArtifactStatus, Refused> {
+    pub(crate) fn after(&self, change: &ArtifactChange, actor: Actor) -> Result<ArtifactStatus, Refused> {
         match change.trigger() {
-            Some(trigger) => ArtifactMachine::step(self.status, trigger, Actor::Facilitator),
+            Some(trigger) => ArtifactMachine::step(self.status, trigger, actor),
             // There is no edge for an edit, but what is final does not change in any way.
             None if self.status.is_terminal() => {
-                ArtifactMachine::step(self.status, ArtifactTrigger::Amend, Actor::Facilitator)
+                ArtifactMachine::step(self.status, ArtifactTrigger::Amend, actor)
             }
             None => Ok(self.status),
         }
     }
 
-    /// Adds a change of `round` up.
-    pub(crate) fn change(&mut self, change: &ArtifactChange, round: u32) -> Result<(), Refused> {
-        self.status = self.after(change)?;
+    /// Adds a change of `round` up, by a person or by the facilitator.
+    pub(crate) fn change(
+        &mut self,
+        change: &ArtifactChange,
+        round: u32,
+        person: Option<&By>,
+    ) -> Result<(), Refused> {
+        self.status = self.after(change, person.map_or(Actor::Facilitator, By::actor))?;
+        let person = person.cloned();
         match change {
             ArtifactChange::Edited { version } => self.version.clone_from(version),
             ArtifactChange::Amended { version, reason, by } => {
-                self.amend(AmendmentKind::Amend, round, version.clone(), reason, by);
+                let (change, reason, by) = (AmendmentKind::Amend, reason.clone(), by.clone());
+                let before = std::mem::replace(&mut self.version, version.clone());
+                self.amendments.push(Amendment { round, change, reason, by, person, before });
             }
             ArtifactChange::Reverted { reason, by } => {
                 // The table takes a revert only while the last amendment is one that was not taken back.
                 if let Some(last) = self.amendments.last() {
-                    let version = last.before.clone();
-                    self.amend(AmendmentKind::Revert, round, version, reason, by);
+                    let (change, reason, by) = (AmendmentKind::Revert, reason.clone(), by.clone());
+                    let before = std::mem::replace(&mut self.version, last.before.clone());
+                    self.amendments.push(Amendment { round, change, reason, by, person, before });
                 }
             }
             ArtifactChange::Superseded { by, reason } => {
-                self.end = Some(ArtifactEnd { round, superseded_by: Some(*by), reason: reason.clone() });
+                let reason = reason.clone();
+                self.end = Some(ArtifactEnd { round, superseded_by: Some(*by), reason, person });
             }
             ArtifactChange::Withdrawn { reason } => {
-                self.end = Some(ArtifactEnd { round, superseded_by: None, reason: Some(reason.clone()) });
+                let reason = Some(reason.clone());
+                self.end = Some(ArtifactEnd { round, superseded_by: None, reason, person });
             }
         }
         Ok(())
-    }
-
-    fn amend(&mut self, change: AmendmentKind, round: u32, version: Version, reason: &str, by: &Role) {
-        let before = std::mem::replace(&mut self.version, version);
-        self.amendments.push(Amendment { round, change, reason: reason.to_owned(), by: by.clone(), before });
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::answer::Position;
 use super::escalation::EscalationWish;
-use super::id::Role;
-use super::proposal::{Ask, Synthesis};
+use super::id::{ArtifactId, Role};
+use super::proposal::{Ask, Changes, Synthesis};
 use super::round::Purpose;
 use super::spec::RoundtableSpec;
 use crate::interaction::{By, ReplyKey};
@@ -63,6 +64,8 @@ pub enum Command {
     Reply(Reply),
     /// Ask to be asked.
     Escalate(EscalationWish),
+    /// Change a result, as a person.
+    ChangeArtifact(Box<ChangeArtifact>),
     /// Break it off.
     Close(By),
     /// It cannot go on.
@@ -115,4 +118,36 @@ pub struct Reply {
     pub by: By,
     /// The idempotency key that it was sent with.
     pub key: Option<ReplyKey>,
+}
+
+/// A change that a person makes to a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangeArtifact {
+    /// The result.
+    pub artifact_id: ArtifactId,
+    /// What changes.
+    pub change: PersonChange,
+    /// Why.
+    pub reason: String,
+    /// Who changes it.
+    pub by: By,
+    /// The idempotency key that it was sent with.
+    pub key: Option<ReplyKey>,
+}
+
+/// What a person can do to a result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonChange {
+    /// Have it say something else; what is left out stays.
+    Amend(Changes),
+    /// Restore the version before the last amendment.
+    Revert,
+    /// Put a newer result in its place.
+    Supersede {
+        /// The newer one.
+        by: ArtifactId,
+    },
+    /// Take it out.
+    Withdraw,
 }

@@ -2,7 +2,7 @@
 
 use super::Roundtable;
 use super::artifact::Artifact;
-use super::id::{ArtifactId, CriterionId, TopicId};
+use super::id::{ArtifactId, ArtifactKind, CriterionId, TopicId};
 use super::spec::TopicSpec;
 use crate::machines::TopicTrigger;
 
@@ -12,8 +12,12 @@ pub struct Coverage {
     /// Each criterion, in the order of the agenda.
     pub criteria: Vec<Covered>,
     /// Artifacts of the topic that are in force.
-    pub living: usize,
-    /// How many there have to be.
+    pub artifacts: usize,
+    /// Those of them that are requirements.
+    pub requirements: usize,
+    /// How many artifacts there have to be.
+    pub min_artifacts: u32,
+    /// How many requirements there have to be.
     pub min_requirements: u32,
 }
 
@@ -30,7 +34,8 @@ impl Coverage {
     /// Whether everything that `done_when` asks for is there.
     pub fn is_complete(&self) -> bool {
         self.criteria.iter().all(|criterion| !criterion.by.is_empty())
-            && self.living >= self.min_requirements as usize
+            && self.requirements >= self.min_requirements as usize
+            && self.artifacts >= self.min_artifacts as usize
     }
 
     /// Where it takes a topic, if the topic is not there yet.
@@ -64,7 +69,9 @@ impl Roundtable {
         };
         Coverage {
             criteria: topic.done_when.criteria.iter().map(|criterion| covered(&criterion.id)).collect(),
-            living: living.len(),
+            artifacts: living.len(),
+            requirements: living.iter().filter(|it| it.id.kind == ArtifactKind::Requirement).count(),
+            min_artifacts: topic.done_when.min_artifacts,
             min_requirements: topic.done_when.min_requirements,
         }
     }

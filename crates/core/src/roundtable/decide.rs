@@ -1,6 +1,7 @@
 //! What follows from a command. One file for each kind of command.
 
 mod agents;
+mod artifact;
 mod focus;
 mod open;
 mod person;
@@ -15,10 +16,10 @@ use super::event::{Closing, Event, Unsettled};
 use super::interaction::Matter;
 use super::refusal::Refusal;
 use super::round::Round;
-use crate::interaction::{By, ByKind, ReplyKey};
+use crate::interaction::{By, ReplyKey};
 use crate::machine::Machine;
 use crate::machines::{RoundStep, RoundtableMachine, RoundtableTrigger, TopicStatus};
-use crate::{Actor, ClaimKey, InteractionId, Known, Question, RoundtableId, Timestamp};
+use crate::{ClaimKey, InteractionId, Known, Question, RoundtableId, Timestamp};
 
 /// What follows from a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +73,7 @@ impl Roundtable {
             | Command::RecordRound
             | Command::Reply(_)
             | Command::Escalate(_)
+            | Command::ChangeArtifact(_)
             | Command::Close(_)
             | Command::Fail { .. } => Err(Refusal::UnknownRoundtable(id)),
         }
@@ -95,6 +97,7 @@ impl Roundtable {
             Command::RecordRound => record::record(&mut draft)?,
             Command::Reply(reply) => person::reply(&mut draft, reply)?,
             Command::Escalate(wish) => person::escalate(&mut draft, wish)?,
+            Command::ChangeArtifact(wanted) => artifact::change(&mut draft, wanted)?,
             Command::Close(by) => person::close(&mut draft, by)?,
             Command::Fail { problem } => draft.fail(problem)?,
         }
@@ -115,6 +118,7 @@ fn opening_key(command: &Command) -> Option<&ReplyKey> {
         | Command::RecordRound
         | Command::Reply(_)
         | Command::Escalate(_)
+        | Command::ChangeArtifact(_)
         | Command::Close(_)
         | Command::Fail { .. } => None,
     }
@@ -164,11 +168,7 @@ impl Draft {
 
     /// Ends the roundtable, or refuses. What is unsettled then is said with it.
     fn close(&mut self, reason: RoundtableTrigger, by: &By, problem: Option<String>) -> Result<(), Refusal> {
-        let actor = match by.kind {
-            ByKind::User => Actor::User,
-            ByKind::AutoDecide | ByKind::System => Actor::System,
-        };
-        RoundtableMachine::step(self.table.status, reason, actor)?;
+        RoundtableMachine::step(self.table.status, reason, by.actor())?;
         self.withdraw_pending();
         let unsettled = self.table.unsettled();
         self.emit(Event::Closed(Closing { reason, by: by.clone(), problem, unsettled }));

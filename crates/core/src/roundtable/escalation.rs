@@ -12,6 +12,7 @@ use crate::interaction::By;
 
 /// A person's wish to be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EscalationWish {
     /// Whose.
     pub by: By,
@@ -22,6 +23,7 @@ pub struct EscalationWish {
 
 /// Why a person is asked, and what they need to decide.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Escalation {
     /// Its number at the table, counted from 1.
     pub number: u32,
@@ -44,6 +46,7 @@ pub struct Escalation {
 
 /// A position that a person has to decide about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stand {
     /// Who holds it.
     pub held_by: Vec<Role>,

@@ -101,6 +101,9 @@ pub enum Event {
         id: ArtifactId,
         /// How.
         change: ArtifactChange,
+        /// The person who changed it; none where the facilitator did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        person: Option<PersonMark>,
     },
     /// Positions exclude each other.
     ConflictOpened(NewConflict),
@@ -180,6 +183,16 @@ pub enum Event {
     Closed(Closing),
     /// A part of the journal before this cannot be read. The state goes on from here.
     SetAside(Box<SetAside>),
+}
+
+/// The person behind a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonMark {
+    /// Who.
+    pub by: By,
+    /// The idempotency key that the change was sent with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<ReplyKey>,
 }
 
 /// How a roundtable ended.

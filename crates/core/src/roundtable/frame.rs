@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::artifact::ArtifactChange;
 use super::event::{Closing, Event};
-use super::spec::RoundtableSpec;
+use super::spec::{DoneWhen, RoundtableSpec, TopicSpec};
 use crate::fcmp::{Meta, PROTOCOL_VERSION, Version, known_version};
 use crate::machines::{
     ArtifactStatus, ConflictStatus, QuestionStatus, RoundStep, RoundTrigger, RoundtableStatus,
@@ -174,8 +174,12 @@ fn data(event: &Event, round: u32) -> Value {
             });
             merged(head, json!(new))
         }
-        Event::ArtifactChanged { id, change } => {
-            merged(json!({ "round": round, "artifact_id": id }), artifact_change(change))
+        Event::ArtifactChanged { id, change, person } => {
+            let mut head = json!({ "round": round, "artifact_id": id });
+            if let Some(person) = person {
+                head["person"] = json!(person.by);
+            }
+            merged(head, artifact_change(change))
         }
         Event::ConflictOpened(about) => {
             merged(json!({ "round": round, "status": ConflictStatus::Open }), json!(about))
@@ -219,9 +223,22 @@ fn data(event: &Event, round: u32) -> Value {
 
 fn opened(spec: &RoundtableSpec) -> Value {
     let RoundtableSpec { subject, workflow, strategy, limits, agenda, facilitator, participants, .. } = spec;
+    let agenda: Vec<_> = agenda.iter().map(topic).collect();
     json!({
         "subject": subject, "workflow": workflow, "strategy": strategy, "limits": limits, "agenda": agenda,
         "facilitator": facilitator, "participants": participants,
+    })
+}
+
+/// A topic, under the names of the interface, which are not all those of the journal.
+fn topic(topic: &TopicSpec) -> Value {
+    let TopicSpec { topic_id, title, critical, done_when } = topic;
+    let DoneWhen { criteria, min_requirements, min_artifacts } = done_when;
+    json!({
+        "topic_id": topic_id, "title": title, "critical": critical,
+        "done_when": {
+            "criteria": criteria, "min_requirements": min_requirements, "min_artifacts": min_artifacts,
+        },
     })
 }
 

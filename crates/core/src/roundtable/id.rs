@@ -64,6 +64,14 @@ impl Role {
     /// What the agent that leads the table is called. No participant is.
     pub const FACILITATOR: &'static str = "facilitator";
 
+    /// What a person is called in the history of an artifact. Who it was stands beside it.
+    pub const PERSON: &'static str = "user";
+
+    /// A person, in the history of an artifact.
+    pub fn person() -> Self {
+        Self::new(Self::PERSON)
+    }
+
     /// The agent that leads the table.
     pub fn facilitator() -> Self {
         Self::new(Self::FACILITATOR)

@@ -46,6 +46,8 @@ named! {
 /// A cause for asking a person.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = EscalationTrigger))]
 pub enum Trigger {
     /// The conflict has been open for more rounds than allowed.
     ConflictRounds(ConflictId),

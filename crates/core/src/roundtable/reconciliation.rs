@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Roundtable;
 use super::artifact::Artifact;
 use super::id::{ConflictId, OpenQuestionId, Role, TopicId};
-use super::interaction::{Matter, Word};
+use super::interaction::{Interaction, Matter, Resolution, Word};
 use super::next::Trigger;
 use super::proposal::RefusedProposal;
 use super::view::ArtifactView;
@@ -177,25 +177,34 @@ fn agenda(table: &Roundtable, later: &impl Fn(u32) -> bool) -> Vec<TopicMoved> {
 /// What people said when they were asked after one of these rounds.
 pub(super) fn human_decisions(table: &Roundtable, later: &impl Fn(u32) -> bool) -> Vec<HumanDecision> {
     let asked = table.interactions.iter().filter(|interaction| later(interaction.round));
-    let answered = asked.filter_map(|interaction| Some((interaction, interaction.resolution.as_ref()?)));
-    answered
-        .map(|(interaction, resolution)| {
-            let escalation = match interaction.matter {
-                Matter::Checkpoint => None,
-                Matter::Escalation(number) => table.escalation(number),
-            };
-            let accepted = escalation.and_then(|escalation| escalation.recommendation.clone());
-            HumanDecision {
-                round: interaction.round,
-                about: escalation.map(|escalation| escalation.triggers.clone()).unwrap_or_default(),
-                decision: resolution.word,
-                text: match resolution.word {
-                    Word::Accept => accepted,
-                    Word::Continue | Word::Conclude | Word::Close | Word::OwnDecision | Word::Discuss => {
-                        resolution.text.clone()
-                    }
-                },
-            }
+    asked
+        .filter_map(|interaction| {
+            let resolution = interaction.resolution.as_ref()?;
+            Some(human_decision(table, interaction, resolution))
         })
         .collect()
+}
+
+/// The answer of a person to one question.
+pub(super) fn human_decision(
+    table: &Roundtable,
+    interaction: &Interaction,
+    resolution: &Resolution,
+) -> HumanDecision {
+    let escalation = match interaction.matter {
+        Matter::Checkpoint => None,
+        Matter::Escalation(number) => table.escalation(number),
+    };
+    let accepted = escalation.and_then(|escalation| escalation.recommendation.clone());
+    HumanDecision {
+        round: interaction.round,
+        about: escalation.map(|escalation| escalation.triggers.clone()).unwrap_or_default(),
+        decision: resolution.word,
+        text: match resolution.word {
+            Word::Accept => accepted,
+            Word::Continue | Word::Conclude | Word::Close | Word::OwnDecision | Word::Discuss => {
+                resolution.text.clone()
+            }
+        },
+    }
 }

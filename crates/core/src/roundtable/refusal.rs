@@ -1,6 +1,6 @@
 //! Why a command was refused. Nothing changed.
 
-use super::id::Role;
+use super::id::{ArtifactId, Role};
 use super::round::Purpose;
 use crate::machines::{RoundStep, RoundtableTrigger};
 use crate::run::{field_list, open_list};
@@ -77,6 +77,9 @@ pub enum Refusal {
         /// What could have been named.
         open: Vec<InteractionId>,
     },
+    /// The table has no such result.
+    #[error("there is no artifact {0}")]
+    UnknownArtifact(ArtifactId),
     /// The same idempotency key opened this roundtable before: not an error, the earlier answer holds.
     #[error("the idempotency key opened {0} before")]
     OpenedBefore(RoundtableId),
@@ -92,7 +95,7 @@ impl Refusal {
     /// What a surface makes of it.
     pub fn kind(&self) -> RefusalKind {
         match self {
-            Self::UnknownRoundtable(_) => RefusalKind::NotFound,
+            Self::UnknownRoundtable(_) | Self::UnknownArtifact(_) => RefusalKind::NotFound,
             Self::Invalid(_) => RefusalKind::Invalid,
             Self::RoundtableExists(_)
             | Self::OpenedBefore(_)

@@ -59,15 +59,21 @@ pub struct TopicSpec {
     pub done_when: DoneWhen,
 }
 
-/// When a topic is settled: both have to hold.
+/// When a topic is settled: all of it has to hold.
+///
+/// The names in the journal are not those of the fields. `min_requirements` once counted artifacts of any kind, and a
+/// roundtable that was opened then keeps that meaning: what its journal calls so is read as `min_artifacts`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DoneWhen {
     /// What has to be covered, each by an artifact that is in force.
     #[serde(default)]
     pub criteria: Vec<Criterion>,
-    /// How many artifacts of the topic have to be in force.
-    #[serde(default)]
+    /// How many requirements of the topic have to be in force.
+    #[serde(default, rename = "min_of_kind_requirement", skip_serializing_if = "is_zero")]
     pub min_requirements: u32,
+    /// How many artifacts of the topic, of any kind, have to be in force.
+    #[serde(default, rename = "min_requirements")]
+    pub min_artifacts: u32,
 }
 
 /// One thing that has to be covered.
@@ -184,6 +190,10 @@ fn requirements() -> Document {
 
 fn is_requirements(document: &Document) -> bool {
     *document == Document::Requirements
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 fn continuous() -> Pace {

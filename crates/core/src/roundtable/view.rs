@@ -1,22 +1,27 @@
 //! What is shown of a roundtable: its state in the words of the interface.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::answer::Answer;
 use super::artifact::{Agreement, Amendment, Artifact};
+use super::escalation::Escalation;
 use super::id::{ArtifactId, ArtifactKind, ConflictId, CriterionId, OpenQuestionId, Role, TopicId};
-use super::interaction::{Interaction, Resolution};
-use super::next::{NextAction, Rule};
+use super::interaction::{Interaction, Resolution, Word};
+use super::next::{NextAction, Rule, Trigger};
 use super::point::{Conflict, HeldPosition, OpenQuestion, Settlement};
+use super::proposal::RefusedProposal;
+use super::reconciliation::{HumanDecision, human_decision};
 use super::round::{Focus, Round};
 use super::spec::{Limits, Seat, TopicSpec};
 use super::{Roundtable, Topic};
+use crate::interaction::By;
 use crate::machines::{
     ArtifactStatus, ConflictStatus, QuestionStatus, RoundStep, RoundtableStatus, RoundtableTrigger,
     TopicStatus,
 };
 use crate::time::wire;
-use crate::{InteractionView, RoundtableId, Timestamp};
+use crate::{InteractionId, InteractionView, RoundtableId, Timestamp};
 
 /// A roundtable, as every surface shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +58,12 @@ pub struct RoundtableView {
     pub conflicts: Vec<ConflictView>,
     /// Questions that came up.
     pub questions: Vec<QuestionView>,
+    /// What was put before a person, the oldest first.
+    #[serde(default)]
+    pub escalations: Vec<Escalation>,
+    /// What people decided when they were asked, the oldest first.
+    #[serde(default)]
+    pub human_decisions: Vec<HumanDecisionView>,
     /// What it asks a person.
     pub pending: Option<InteractionView>,
     /// The number of the last frame of its stream.
@@ -86,6 +97,8 @@ impl RoundtableView {
             artifacts: table.artifacts.iter().map(ArtifactView::of).collect(),
             conflicts: table.conflicts.iter().map(ConflictView::of).collect(),
             questions: table.questions.iter().map(QuestionView::of).collect(),
+            escalations: table.escalations.clone(),
+            human_decisions: HumanDecisionView::all(table),
             pending: table.pending().map(InteractionView::of_roundtable),
             seq: table.frame,
             created_at: table.created_at,
@@ -110,14 +123,17 @@ pub struct TopicView {
     pub done_when: DoneWhenView,
 }
 
-/// When a topic is settled: both have to hold.
+/// When a topic is settled: all of it has to hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DoneWhenView {
     /// What has to be covered.
     pub criteria: Vec<CriterionView>,
-    /// How many artifacts of the topic have to be in force.
+    /// How many requirements of the topic have to be in force.
     pub min_requirements: u32,
+    /// How many artifacts of the topic, of any kind, have to be in force.
+    #[serde(default)]
+    pub min_artifacts: u32,
 }
 
 /// One thing that has to be covered.
@@ -149,6 +165,7 @@ impl TopicView {
                     })
                     .collect(),
                 min_requirements: spec.done_when.min_requirements,
+                min_artifacts: spec.done_when.min_artifacts,
             },
         }
     }
@@ -174,6 +191,9 @@ pub struct RoundView {
     pub missing: Vec<Role>,
     /// What the facilitator made of it.
     pub synthesis: Option<String>,
+    /// What the facilitator proposed to write down and was not allowed.
+    #[serde(default)]
+    pub proposals_refused: Vec<RefusedProposalView>,
     /// What the facilitator proposed to do next.
     pub proposed_next: Option<NextAction>,
     /// What was decided to do next.
@@ -193,10 +213,79 @@ impl RoundView {
             answers: round.answers.clone(),
             missing: round.missing.iter().map(|missing| missing.role.clone()).collect(),
             synthesis: round.summary().map(str::to_owned),
+            proposals_refused: round.refused.iter().map(|it| RefusedProposalView::of(round, it)).collect(),
             proposed_next: round.synthesis.as_ref().and_then(|synthesis| synthesis.next),
             next: round.decided.as_ref().map(|decided| decided.next),
             rule: round.decided.as_ref().map(|decided| decided.rule),
         }
+    }
+}
+
+/// A proposal of the facilitator that came to nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = RefusedProposal))]
+pub struct RefusedProposalView {
+    /// Its place in the synthesis, counted from 1.
+    pub number: usize,
+    /// Why it came to nothing.
+    pub reason: String,
+    /// The proposal, as the facilitator made it.
+    pub proposal: Value,
+}
+
+impl RefusedProposalView {
+    fn of(round: &Round, refused: &RefusedProposal) -> Self {
+        let proposals = round.synthesis.as_ref().map(|synthesis| &synthesis.proposals);
+        let place = refused.number.checked_sub(1);
+        let proposal = proposals.zip(place).and_then(|(proposals, place)| proposals.get(place));
+        Self {
+            number: refused.number,
+            reason: refused.reason.clone(),
+            proposal: proposal.cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// What a person decided when the roundtable asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = HumanDecision))]
+pub struct HumanDecisionView {
+    /// The question.
+    pub interaction_id: InteractionId,
+    /// The round after which it was asked.
+    pub round: u32,
+    /// The causes that it was asked because of; none where it was only asked how to go on, or a person wished for it.
+    pub about: Vec<Trigger>,
+    /// What the person chose.
+    pub decision: Word,
+    /// What they said, or accepted.
+    pub text: Option<String>,
+    /// Who decided.
+    pub resolved_by: By,
+    /// When it was decided.
+    #[serde(with = "wire")]
+    pub resolved_at: Timestamp,
+}
+
+impl HumanDecisionView {
+    fn all(table: &Roundtable) -> Vec<Self> {
+        let one = |interaction: &Interaction| {
+            let resolution = interaction.resolution.as_ref()?;
+            let HumanDecision { round, about, decision, text } =
+                human_decision(table, interaction, resolution);
+            Some(Self {
+                interaction_id: interaction.interaction_id,
+                round,
+                about,
+                decision,
+                text,
+                resolved_by: resolution.by.clone(),
+                resolved_at: resolution.at,
+            })
+        };
+        table.interactions.iter().filter_map(one).collect()
     }
 }
 
@@ -234,6 +323,9 @@ pub struct ArtifactView {
     /// Why it is out of force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The person who put it out of force; none where the facilitator did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<By>,
 }
 
 impl ArtifactView {
@@ -255,6 +347,7 @@ impl ArtifactView {
             amendments: artifact.amendments.clone(),
             superseded_by: artifact.end.as_ref().and_then(|end| end.superseded_by),
             reason: artifact.end.as_ref().and_then(|end| end.reason.clone()),
+            ended_by: artifact.end.as_ref().and_then(|end| end.person.clone()),
         }
     }
 }

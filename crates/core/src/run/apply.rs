@@ -179,15 +179,12 @@ impl Run {
                 };
                 self.resolve(*id, InteractionTrigger::Expire, Actor::AutoDecide, resolution)?;
             }
-            Event::InteractionWithdrawn { id } => {
-                let resolution = Resolution {
-                    response: serde_json::Value::Null,
-                    action: None,
-                    at,
-                    by: By::SYSTEM,
-                    key: None,
-                };
-                self.resolve(*id, InteractionTrigger::Withdraw, Actor::System, resolution)?;
+            Event::InteractionWithdrawn { id, by } => {
+                let by = by.clone().unwrap_or(By::SYSTEM);
+                let actor = by.actor();
+                let response = serde_json::Value::Null;
+                let resolution = Resolution { response, action: None, at, by, key: None };
+                self.resolve(*id, InteractionTrigger::Withdraw, actor, resolution)?;
             }
             Event::ContractCreated(spec) => {
                 self.knows_task = true;

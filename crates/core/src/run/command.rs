@@ -90,6 +90,13 @@ pub enum Command {
         /// Who says it.
         by: By,
     },
+    /// Give up one effect or question that waits or has not begun.
+    CancelContract {
+        /// Which.
+        id: ExecutionId,
+        /// Who wants it.
+        by: By,
+    },
 }
 
 /// The creation of a run.

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod cancel;
+mod cancel_contract;
 mod clock;
 mod contract;
 mod create;
@@ -55,7 +56,8 @@ impl Run {
             | Command::AskAgain(_)
             | Command::DispatchContract(_)
             | Command::ReportContract { .. }
-            | Command::SettleContract { .. } => Err(Refusal::UnknownRun(id)),
+            | Command::SettleContract { .. }
+            | Command::CancelContract { .. } => Err(Refusal::UnknownRun(id)),
         }
     }
 
@@ -88,6 +90,7 @@ impl Run {
             Command::SettleContract { id, happened, note, by } => {
                 contract::settle(&mut draft, *id, *happened, note.as_ref(), by)?;
             }
+            Command::CancelContract { id, by } => cancel_contract::cancel(&mut draft, *id, by)?,
         }
         draft.decided()
     }
@@ -123,7 +126,8 @@ impl Run {
             | Command::AskAgain(_)
             | Command::DispatchContract(_)
             | Command::ReportContract { .. }
-            | Command::SettleContract { .. } => Vec::new(),
+            | Command::SettleContract { .. }
+            | Command::CancelContract { .. } => Vec::new(),
         }
     }
 }

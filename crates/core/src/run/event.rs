@@ -111,6 +111,9 @@ pub enum Event {
     InteractionWithdrawn {
         /// Which.
         id: InteractionId,
+        /// The person who gave it up; none where it fell away by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<By>,
     },
     /// An effect was asked for.
     ContractCreated(Box<ContractSpec>),

@@ -93,6 +93,12 @@ pub enum Refusal {
     /// The call was made, or may have been: it is never made a second time.
     #[error("{0} was dispatched before")]
     Dispatched(ExecutionId),
+    /// The call is being made just now.
+    #[error("{0} is being made: it cannot be canceled by itself, only with its run")]
+    AtWork(ExecutionId),
+    /// The call may have been made, and a person is asked whether it was.
+    #[error("{0} may have happened: answer the question whether it did")]
+    InDoubt(ExecutionId),
     /// What became of the call is known.
     #[error("what became of {0} is known: there is nothing to settle")]
     NothingToSettle(ExecutionId),
@@ -139,6 +145,8 @@ impl Refusal {
             | Self::ContractExists(_)
             | Self::NotApproved(_)
             | Self::Dispatched(_)
+            | Self::AtWork(_)
+            | Self::InDoubt(_)
             | Self::NothingToSettle(_)
             | Self::Ending
             | Self::Stale { .. } => RefusalKind::Conflict,

@@ -89,7 +89,7 @@ impl Run {
         draft.emit(Event::SetAside(Box::new(set_aside)));
         let open: Vec<_> = draft.run.open_interactions().map(|open| open.interaction_id).collect();
         for id in open {
-            draft.emit(Event::InteractionWithdrawn { id });
+            draft.emit(Event::InteractionWithdrawn { id, by: None });
         }
         end_contracts(&mut draft)?;
         draft.step_with(RunTrigger::RestartReconcileFailed, Actor::Recovery, Some(error))?;
@@ -138,6 +138,7 @@ pub fn ends_unreadable(command: &Command) -> bool {
         | Command::DispatchContract(_)
         | Command::ReportContract { .. }
         | Command::SettleContract { .. }
+        | Command::CancelContract { .. }
         | Command::Warn(_)
         | Command::RefuseCall { .. }
         | Command::ListTools { .. }

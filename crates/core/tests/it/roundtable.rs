@@ -9,6 +9,7 @@ mod next;
 mod opening;
 mod output;
 mod person;
+mod person_changes;
 mod properties;
 mod reconciliation;
 mod shapes;

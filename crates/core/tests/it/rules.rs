@@ -2,6 +2,7 @@
 
 mod approvals;
 mod attempts;
+mod canceled_contracts;
 mod contracts;
 mod deadlines;
 mod endings;

@@ -144,6 +144,9 @@ impl Step {
             Kind::Request => Command::RequestContract(self.request(run)),
             Kind::Dispatch => Command::DispatchContract(self.contract(run)),
             Kind::Report => Command::ReportContract { id: self.contract(run), report: self.report() },
+            Kind::Settle if self.how % 4 == 3 => {
+                Command::CancelContract { id: self.contract(run), by: By::USER }
+            }
             Kind::Settle => {
                 let (id, happened) = (self.contract(run), self.how.is_multiple_of(2));
                 Command::SettleContract { id, happened, note: None, by: By::USER }

@@ -64,7 +64,7 @@ impl Watch {
                 }
                 Event::InteractionAnswered { id, .. }
                 | Event::InteractionExpired { id, .. }
-                | Event::InteractionWithdrawn { id } => {
+                | Event::InteractionWithdrawn { id, .. } => {
                     assert!(self.opened.contains(&(run, *id)), "question {id} was never asked");
                     assert!(self.resolved.insert((run, *id)), "question {id} is resolved twice");
                 }

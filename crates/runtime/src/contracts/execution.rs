@@ -6,6 +6,7 @@ use adjourn_core::{
 };
 use adjourn_engine::tools::{Called, PreparedCall, Unfinished};
 use adjourn_engine::{Stale, Told};
+use adjourn_store::decider::load;
 use serde_json::Value;
 
 use super::approval::{Irreversible, Standing};
@@ -67,7 +68,7 @@ impl Inner {
         let report = match self.prepared(run, id).await {
             Ok(prepared) => {
                 if self.tell(Command::DispatchContract(id)).await.is_err() {
-                    return Told::Stale(Stale);
+                    return self.ended_meanwhile(id);
                 }
                 self.reported(prepared).await
             }
@@ -75,7 +76,16 @@ impl Inner {
         };
         match self.tell(Command::ReportContract { id, report }).await {
             Ok(reported) => told(&reported.run, asked_for(&reported.run, id)),
-            Err(_) => Told::Stale(Stale),
+            Err(_) => self.ended_meanwhile(id),
+        }
+    }
+
+    /// What the agent is told about a call that could not go on: that a person canceled it, or that the turn is over.
+    fn ended_meanwhile(&self, id: ExecutionId) -> Told {
+        let now = self.teller.store().and_then(|store| load(store.as_ref(), self.run.id()).ok().flatten());
+        match now.filter(|run| run.contract(id).is_some_and(|contract| contract.status.is_terminal())) {
+            Some(run) => told(&run, asked_for(&run, id)),
+            None => Told::Stale(Stale),
         }
     }
 

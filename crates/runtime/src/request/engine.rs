@@ -1,7 +1,7 @@
 //! Chooses the engine of a run.
 
 use super::check::{Check, Surroundings};
-use crate::config::{EngineConfig, EngineKind};
+use crate::config::{EngineConfig, EngineKind, How};
 use crate::nearest::hint;
 
 /// The engine that was chosen.
@@ -10,6 +10,16 @@ pub(super) struct Chosen {
     pub(super) config: EngineConfig,
     /// What the asker should know.
     pub(super) notice: Option<String>,
+}
+
+/// The message that none of these engines is installed, and what to do about it.
+pub(crate) fn none_installed(names: &[&str], has_recording: bool) -> String {
+    let replay = EngineKind::Replay.name();
+    let agents: Vec<_> = names.iter().copied().filter(|name| *name != replay).collect();
+    let install = (!agents.is_empty()).then(|| format!("install one of {}", agents.join(", ")));
+    let play = has_recording.then(|| format!("ask for `engine: {replay}` to have a recording played"));
+    let ways: Vec<_> = install.into_iter().chain(play).collect();
+    format!("no engine is installed here that could do it: {}", ways.join(", or "))
 }
 
 impl Check<'_> {
@@ -37,10 +47,21 @@ impl Check<'_> {
             self.wrong("/engine", format!("the skill `{}` does not run on `{name}`{instead}", skill.name));
             return None;
         }
-        Some(Chosen { name: name.to_owned(), config, notice: None })
+        let notice = match (&config.how, self.known.skill) {
+            (How::Replay { recording: None, .. }, Some(skill)) if skill.recording.is_none() => {
+                let message = format!("`{name}` plays recordings, and the skill `{}` has none", skill.name);
+                self.wrong("/engine", message);
+                return None;
+            }
+            (How::Replay { .. }, _) => {
+                Some(format!("`{name}` plays a recording, and no agent works on the request"))
+            }
+            (How::Acp { .. } | How::Exec { .. } | How::Reasoning(_), _) => None,
+        };
+        Some(Chosen { name: name.to_owned(), config, notice })
     }
 
-    /// The first of the skill's engines that is installed here, else its recording.
+    /// The first of the skill's engines that is installed here. A recording is never chosen: it answers another request.
     fn best_engine(&mut self) -> Option<Chosen> {
         let Surroundings { config, skill, is_installed, .. } = self.known;
         let names: Vec<&str> = match skill {
@@ -59,15 +80,8 @@ impl Check<'_> {
         if let Some(chosen) = usable.next() {
             return Some(chosen);
         }
-        let replay = EngineKind::Replay.name();
-        if let Some(skill) = skill.filter(|skill| skill.recording.is_some()) {
-            let notice =
-                format!("no engine of the skill `{}` is installed here: its recording is played", skill.name);
-            let config = EngineConfig::built_in(replay)?;
-            return Some(Chosen { name: replay.to_owned(), config, notice: Some(notice) });
-        }
-        let names: Vec<_> = names.into_iter().filter(|name| *name != replay).collect();
-        self.wrong("/engine", format!("no engine is installed here that could do it: {}", names.join(", ")));
+        let has_recording = skill.is_some_and(|skill| skill.recording.is_some());
+        self.wrong("/engine", none_installed(&names, has_recording));
         None
     }
 }

@@ -186,12 +186,21 @@ fn the_engine_is_the_first_of_the_skill_that_is_installed() {
         check_on("", request(), Some(skill), installed).map(|checked| (checked.spec.engine, checked.notice))
     };
     assert_eq!(engine(&skill, &["claude", "codex"]), Ok(("codex".to_owned(), None)));
-    let missing = "no engine is installed here that could do it: gemini, codex, claude";
+    let missing = "no engine is installed here that could do it: install one of gemini, codex, claude";
     assert_eq!(engine(&skill, &["opencode"]), Err(vec![FieldError::new("/engine", missing)]));
+    refused(
+        &json!({"skill": "demo", "engine": "replay"}),
+        Some(&skill),
+        &["/engine: `replay` plays recordings, and the skill `demo` has none"],
+    );
     fs::write(folder.path().join("demo/assets/recording.jsonl"), "").unwrap();
     let skill = Skill::load(&skill.dir).unwrap();
-    let notice = "no engine of the skill `demo` is installed here: its recording is played";
-    assert_eq!(engine(&skill, &[]), Ok(("replay".to_owned(), Some(notice.to_owned()))));
+    let or_replay = format!("{missing}, or ask for `engine: replay` to have a recording played");
+    assert_eq!(engine(&skill, &[]), Err(vec![FieldError::new("/engine", or_replay)]));
+    let named = RunRequest { engine: Some("replay".to_owned()), ..request() };
+    let notice = "`replay` plays a recording, and no agent works on the request";
+    let checked = check_on("", named, Some(&skill), &[]).unwrap();
+    assert_eq!((checked.spec.engine.as_str(), checked.notice.as_deref()), ("replay", Some(notice)));
     refused(
         &json!({"skill": "demo", "engine": "cluade"}),
         Some(&skill),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use adjourn_core::roundtable::{
-    self, Command, EscalationWish, Frame, Open, Record, Refusal, Reply, Roundtable, open_key,
+    self, ArtifactId, ChangeArtifact, Command, EscalationWish, Frame, Open, PersonChange, Record, Refusal,
+    Reply, Roundtable, open_key,
 };
 use adjourn_core::{By, InteractionId, ReplyKey, RoundtableId, RoundtableRow, canonical};
 use adjourn_engine::ShellVariables;
@@ -32,6 +33,21 @@ pub struct RoundtableReply {
     /// The answer: the form that was asked for, one of its words, or plain text.
     pub response: Value,
     /// Who answers.
+    pub by: By,
+    /// The idempotency key that it was sent with.
+    pub key: Option<String>,
+}
+
+/// A change that a person makes to a result of a roundtable.
+#[derive(Debug, Clone)]
+pub struct ArtifactRequest {
+    /// The result.
+    pub artifact_id: ArtifactId,
+    /// What changes.
+    pub change: PersonChange,
+    /// Why.
+    pub reason: String,
+    /// Who changes it.
     pub by: By,
     /// The idempotency key that it was sent with.
     pub key: Option<String>,
@@ -167,6 +183,19 @@ impl Service {
         self.tell_roundtable(id, Command::Escalate(EscalationWish { by, note })).await
     }
 
+    /// Changes a result of a roundtable, as a person. The same request with the same key again changes nothing.
+    pub async fn change_artifact(
+        &self,
+        id: RoundtableId,
+        request: ArtifactRequest,
+    ) -> Result<Arc<Roundtable>, ServiceError> {
+        let ArtifactRequest { artifact_id, change, reason, by, key } = request;
+        let body = json!([artifact_id, change, reason]);
+        let key = key.map(|key| ReplyKey { key, digest: sha256(&canonical(&body)) });
+        let change = ChangeArtifact { artifact_id, change, reason, by, key };
+        self.tell_roundtable(id, Command::ChangeArtifact(Box::new(change))).await
+    }
+
     /// Breaks a roundtable off: its runs are canceled, and a round that is not recorded is dropped.
     pub async fn close_roundtable(&self, id: RoundtableId, by: By) -> Result<Arc<Roundtable>, ServiceError> {
         self.tell_roundtable(id, Command::Close(by)).await
@@ -230,9 +259,17 @@ fn digest(request: &RoundtableRequest) -> String {
         .as_ref()
         .map(|all| all.iter().map(|it| json!([it.role, it.engine, it.memory, it.side])).collect::<Vec<_>>());
     let workflow = request.workflow.as_ref().map(|workflow| format!("{workflow:?}"));
-    sha256(&canonical(&json!({
+    let mut document = json!({
         "subject": request.subject, "workflow": workflow, "strategy": request.strategy, "engine": request.engine,
         "facilitator": request.facilitator_engine, "participants": participants, "pace": request.pace,
         "context": request.context, "limits": request.limits, "labels": labels,
-    })))
+    });
+    // Left out where they say nothing: a request that an older version took has the digest that it had then.
+    if !request.engines.is_empty() {
+        document["engines"] = json!(request.engines);
+    }
+    if let Some(memory) = request.facilitator_memory {
+        document["facilitator_memory"] = json!(memory);
+    }
+    sha256(&canonical(&document))
 }

@@ -9,7 +9,11 @@ use super::request::RoundtableRequest;
 use crate::config::{EngineKind, How};
 use crate::desk::Desk;
 use crate::nearest::hint;
+use crate::request::none_installed;
 use crate::service::ServiceError;
+
+/// The engine of a seat where none was named and none is installed. No engine has an empty name.
+const NOBODY: &str = "";
 
 impl Desk {
     /// The roundtable that a request comes to, and what the asker should know; or everything that is wrong with it.
@@ -18,8 +22,10 @@ impl Desk {
         request: &RoundtableRequest,
     ) -> Result<(RoundtableSpec, Option<String>), ServiceError> {
         let engine = self.roundtable_engine(request)?;
-        let is_engine = |name: &str| self.usable(name);
-        let spec = request.spec(&self.library(), &engine, &is_engine).map_err(ServiceError::Invalid)?;
+        let none = none_installed(&self.config().engine_names(), true);
+        let is_engine = |name: &str| if name == NOBODY { Err(none.clone()) } else { self.usable(name) };
+        let spec = request.spec(&self.library(), engine.as_deref().unwrap_or(NOBODY), &is_engine);
+        let spec = spec.map_err(|errors| no_engine_or_invalid(errors, &none))?;
         let seats = std::iter::once(&spec.facilitator).chain(&spec.participants);
         if seats.map(|seat| &seat.engine).any(|engine| self.plays_what_is_built_in(engine)) {
             recorded::fits(&spec).map_err(|problem| invalid("/engine", problem))?;
@@ -34,21 +40,19 @@ impl Desk {
         Library::new(&self.config().roles)
     }
 
-    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed, else the
-    /// recording.
-    fn roundtable_engine(&self, request: &RoundtableRequest) -> Result<String, ServiceError> {
+    /// The engine of everybody who has none of their own: the one that was named, else the first that is installed. None
+    /// where there is none: a recording is of another subject, so it is only played where it was asked for.
+    fn roundtable_engine(&self, request: &RoundtableRequest) -> Result<Option<String>, ServiceError> {
         if let Some(engine) = &request.engine {
             self.usable(engine).map_err(|problem| invalid("/engine", problem))?;
-            return Ok(engine.clone());
+            return Ok(Some(engine.clone()));
         }
         let config = self.config();
         let is_agent = |name: &&str| {
             config.engine(name).is_some_and(|engine| engine.kind() != EngineKind::Replay)
                 && self.is_installed(name, None)
         };
-        let names = config.engine_names();
-        let found = names.iter().copied().find(is_agent);
-        Ok(found.unwrap_or(EngineKind::Replay.name()).to_owned())
+        Ok(config.engine_names().into_iter().find(is_agent).map(str::to_owned))
     }
 
     /// Whether an engine plays the recording of a skill, and so, at a roundtable, the one that is built in.
@@ -65,6 +69,17 @@ impl Desk {
             None => Err(format!("there is no engine `{name}`{}", hint(name, config.engine_names()))),
         }
     }
+}
+
+/// The refusal of a roundtable. That somebody lacks an engine, which `none` says, is said once, however many do.
+fn no_engine_or_invalid(mut errors: Vec<FieldError>, none: &str) -> ServiceError {
+    let count = errors.len();
+    errors.retain(|error| error.message != none);
+    if errors.len() == count {
+        return ServiceError::Invalid(errors);
+    }
+    errors.insert(0, FieldError::new("/engine", none));
+    ServiceError::NoEngine(errors)
 }
 
 fn invalid(path: &str, message: String) -> ServiceError {

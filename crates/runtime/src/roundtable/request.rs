@@ -58,8 +58,12 @@ pub struct RoundtableRequest {
     pub strategy: Option<String>,
     /// The engine of everybody who has none of their own; none for the best there is.
     pub engine: Option<String>,
+    /// The engines of single roles, the facilitator's included. They come before what a workflow says.
+    pub engines: BTreeMap<String, String>,
     /// The facilitator's engine; none for that of the others.
     pub facilitator_engine: Option<String>,
+    /// Whether the facilitator remembers the steps before; none for what the workflow says.
+    pub facilitator_memory: Option<Memory>,
     /// Who takes part; none for those of the workflow.
     pub participants: Option<Vec<ParticipantRequest>>,
     /// Whether a person looks at every round.
@@ -82,7 +86,9 @@ impl RoundtableRequest {
             workflow: None,
             strategy: None,
             engine: None,
+            engines: BTreeMap::new(),
             facilitator_engine: None,
+            facilitator_memory: None,
             participants: None,
             pace: Pace::Continuous,
             context: None,
@@ -112,8 +118,8 @@ impl RoundtableRequest {
             errors.push(error);
             workflow.limits
         });
-        let facilitator = Seat {
-            memory: workflow.facilitator.memory.unwrap_or(Memory::Resume),
+        let mut facilitator = Seat {
+            memory: self.facilitator_memory.or(workflow.facilitator.memory).unwrap_or(Memory::Resume),
             ..Seat::facilitator(
                 self.facilitator_engine
                     .as_ref()
@@ -121,10 +127,12 @@ impl RoundtableRequest {
                     .map_or(engine, |it| it),
             )
         };
-        let participants = match &self.participants {
+        let mut participants = match &self.participants {
             Some(chosen) => chosen.iter().map(|seat| seat.seat(engine)).collect(),
             None => workflow.participants.iter().map(|seat| seated(seat, engine)).collect::<Vec<_>>(),
         };
+        let seats: Vec<_> = std::iter::once(&mut facilitator).chain(&mut participants).collect();
+        errors.extend(self.engines_of_roles(seats, is_engine));
         if let Err(problem) = is_engine(&facilitator.engine) {
             errors.push(FieldError::new("/facilitator/engine", problem));
         }
@@ -161,6 +169,28 @@ impl RoundtableRequest {
         let rest: Vec<_> = rest.collect();
         errors.extend(rest);
         if errors.is_empty() { Ok(spec) } else { Err(errors) }
+    }
+
+    /// Gives roles the engines that were chosen for them. An unknown role or engine is told with the nearest right name.
+    fn engines_of_roles(
+        &self,
+        mut seats: Vec<&mut Seat>,
+        is_engine: &dyn Fn(&str) -> Result<(), String>,
+    ) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        for (role, engine) in &self.engines {
+            let path = pointer(&["engines", role]);
+            let Some(place) = seats.iter().position(|seat| seat.role.as_str() == role) else {
+                let hint = hint(role, seats.iter().map(|seat| seat.role.as_str()).collect::<Vec<_>>());
+                errors.push(FieldError::new(path, format!("nobody at this table plays `{role}`{hint}")));
+                continue;
+            };
+            match is_engine(engine) {
+                Ok(()) => seats[place].engine.clone_from(engine),
+                Err(problem) => errors.push(FieldError::new(path, problem)),
+            }
+        }
+        errors
     }
 
     fn workflow(&self, library: &Library) -> Result<Workflow, NotThere> {
@@ -227,7 +257,7 @@ fn seated(seat: &SeatText, engine: &str) -> Seat {
 #[cfg(test)]
 mod tests {
     use adjourn_core::FieldError;
-    use adjourn_core::roundtable::{Pace, Role, Side};
+    use adjourn_core::roundtable::{Memory, Pace, Role, Side};
     use serde_json::{Value, json};
 
     use super::{ParticipantRequest, RoundtableRequest, WorkflowRef};
@@ -299,6 +329,27 @@ mod tests {
         let spec = request.spec(&Library::default(), "claude", &known).unwrap();
         let engines: Vec<_> = spec.participants.iter().map(|seat| seat.engine.as_str()).collect();
         assert_eq!((spec.facilitator.engine.as_str(), engines), ("codex", vec!["claude", "codex"]));
+    }
+
+    #[test]
+    fn single_roles_get_engines_of_their_own_and_the_facilitator_a_memory() {
+        let document = json!({
+            "subject": "a shop", "facilitator": {"memory": "fresh"},
+            "engines": {"qa": "codex", "facilitator": "codex"},
+        });
+        let spec = RoundtableRequest::read(&document)
+            .and_then(|request| request.spec(&Library::default(), "claude", &known))
+            .unwrap();
+        assert_eq!((spec.facilitator.engine.as_str(), spec.facilitator.memory), ("codex", Memory::Fresh));
+        let engines = spec.participants.iter().map(|seat| (seat.role.as_str(), seat.engine.as_str()));
+        let other: Vec<_> = engines.filter(|(_, engine)| *engine != "claude").collect();
+        assert_eq!(other, [("qa", "codex")]);
+        let wrong = json!({ "subject": "a shop", "engines": {"qaa": "codex", "ux": "cluade"} });
+        let expected = [
+            "/engines/qaa: nobody at this table plays `qaa`; did you mean `qa`?",
+            "/engines/ux: there is no engine `cluade`",
+        ];
+        assert_eq!(problems(wrong), expected);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Workflows: an agenda, who usually sits at the table, and how it is held.
 
+mod agenda;
+
 use adjourn_core::roundtable::{Document, Limits, Memory, Side, TopicSpec};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -31,7 +33,7 @@ pub struct Workflow {
     #[serde(default)]
     pub participants: Vec<SeatText>,
     /// What has to be settled.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "agenda::deserialize")]
     pub agenda: Vec<TopicSpec>,
 }
 
@@ -88,7 +90,7 @@ const KEYS: &[&str] =
     &["name", "summary", "document", "strategy", "limits", "facilitator", "participants", "agenda"];
 const SEAT_KEYS: &[&str] = &["role", "engine", "memory", "side"];
 const TOPIC_KEYS: &[&str] = &["topic_id", "title", "critical", "done_when"];
-const DONE_WHEN_KEYS: &[&str] = &["criteria", "min_requirements"];
+const DONE_WHEN_KEYS: &[&str] = &["criteria", "min_requirements", "min_artifacts"];
 const CRITERION_KEYS: &[&str] = &["id", "text"];
 const LIMITS_KEYS: &[&str] = &[
     "min_rounds",
@@ -102,11 +104,14 @@ impl Workflow {
     /// Reads a workflow; `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, UnreadableWorkflow> {
         let unreadable = |line, message| UnreadableWorkflow { file: file.to_owned(), line, message };
-        let yaml = Yaml::parse(text).map_err(|error| unreadable(error.line, error.message))?;
+        let mut yaml = Yaml::parse(text).map_err(|error| unreadable(error.line, error.message))?;
         if !yaml.value.is_object() {
             return Err(unreadable(1, "should be a mapping with at least `name` and `agenda`".to_owned()));
         }
         if let Some((pointer, message)) = stray(&yaml.value) {
+            return Err(unreadable(yaml.line(&pointer), message));
+        }
+        if let Err((pointer, message)) = agenda::name_criteria(&mut yaml.value) {
             return Err(unreadable(yaml.line(&pointer), message));
         }
         serde_path_to_error::deserialize(&yaml.value).map_err(|error| {
@@ -165,6 +170,26 @@ mod tests {
         let workflow = Workflow::parse("mine.yaml", LEAST).unwrap();
         assert_eq!((workflow.name.as_str(), workflow.strategy.as_str()), ("mine", "standard"));
         assert_eq!(workflow.agenda.len(), 1);
+    }
+
+    #[test]
+    fn criteria_are_plain_sentences_whose_ids_are_derived() {
+        let text = "name: mine
+agenda:
+  - topic_id: users
+    title: Users
+    done_when:
+      criteria:
+        - \"Primary user personas identified\"
+        - \"Entry/exit conditions defined\"
+        - {id: own, text: With an id of its own}
+      min_requirements: 2
+";
+        let done_when = &Workflow::parse("mine.yaml", text).unwrap().agenda[0].done_when;
+        let ids: Vec<_> = done_when.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
+        assert_eq!(ids, ["primary_user_personas_identified", "entry_exit_conditions_defined", "own"]);
+        assert_eq!(done_when.criteria[1].text, "Entry/exit conditions defined");
+        assert_eq!(done_when.min_requirements, 2);
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use adjourn_core::{
-    By, Command, Contract, ContractStatus, ExecutionId, Outcome, Refusal, Run, RunId, Settlement, Subject,
-    Trace, TraceStep,
+    By, Command, Contract, ContractStatus, ExecutionId, Interaction, InteractionId, Outcome, Refusal, Run,
+    RunId, Settlement, Subject, Trace, TraceStep,
 };
 use adjourn_store::After;
 
-use super::{Service, ServiceError};
+use super::{ReplyRequest, Service, ServiceError};
 use crate::kernel::Denied;
 
 /// Entries of a stream that are read at once.
@@ -71,6 +71,41 @@ impl Service {
             }
             Err(denied) => Err(denied.into()),
         }
+    }
+}
+
+impl Service {
+    /// Cancels one contract that waits or has not begun. The same again changes nothing. Returns the run, which has that
+    /// contract.
+    pub async fn cancel_contract(&self, id: ExecutionId, by: By) -> Result<Arc<Run>, ServiceError> {
+        let row = self.store().contract(id)?.ok_or(ServiceError::UnknownContract(id))?;
+        Ok(self.runtime().ask(row.run_id, Command::CancelContract { id, by }).await?.run)
+    }
+
+    /// Answers the question about one contract, as [`reply`](Self::reply) does. A question of another contract is none of
+    /// it. Returns the run, which has that contract.
+    pub async fn reply_to_contract(
+        &self,
+        id: ExecutionId,
+        answer: ReplyRequest,
+    ) -> Result<Arc<Run>, ServiceError> {
+        let run = self.run_of(id)?;
+        let about = || run.interactions().iter().filter(|it| it.subject.execution_id() == Some(id));
+        let is_about_it = |wanted: &InteractionId| about().any(|it| it.interaction_id == *wanted);
+        // What is not open is refused by the rules, which know best what to say about it.
+        let interaction_id = match answer.interaction_id {
+            Some(wanted) => Some(wanted).filter(is_about_it),
+            None => {
+                let before = |it: &&Interaction| {
+                    let key = it.resolution.as_ref().and_then(|resolution| resolution.key.as_ref());
+                    key.is_some_and(|key| Some(&key.key) == answer.key.as_ref())
+                };
+                let meant = about().find(before).or_else(|| about().find(|it| it.is_open()));
+                meant.or_else(|| about().next_back()).map(|it| it.interaction_id)
+            }
+        };
+        let interaction_id = Some(interaction_id.unwrap_or(InteractionId(0)));
+        self.reply(run.id(), ReplyRequest { interaction_id, ..answer }).await
     }
 }
 

@@ -42,6 +42,9 @@ const NEEDS: &[(&str, &str, Need)] = &[
     ("GET", "/v1/contracts/{execution_id}", READ),
     // The same as answering the question that a crash in doubt leaves.
     ("POST", "/v1/contracts/{execution_id}/settle", REPLY),
+    ("POST", "/v1/contracts/{execution_id}/reply", REPLY),
+    // The same as saying no to it; a run is only canceled by `admin`.
+    ("POST", "/v1/contracts/{execution_id}/cancel", REPLY),
     ("POST", "/v1/runs/{id}/cancel", ADMIN),
     ("POST", "/v1/runs/{id}/rerun", ADMIN),
     ("GET", "/v1/roundtables", READ),
@@ -54,6 +57,7 @@ const NEEDS: &[(&str, &str, Need)] = &[
     ("POST", "/v1/roundtables/{id}/close", ADMIN),
     ("GET", "/v1/roundtables/{id}/artifacts", READ),
     ("GET", "/v1/roundtables/{id}/artifacts/{artifact}", READ),
+    ("POST", "/v1/roundtables/{id}/artifacts/{artifact}", REPLY),
     ("GET", "/v1/roundtables/{id}/export", READ),
     ("GET", "/v1/events", READ),
     ("GET", "/v1/inbox", READ),

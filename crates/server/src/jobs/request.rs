@@ -82,7 +82,7 @@ pub(crate) fn read(document: &Value) -> Result<(String, RunRequest), Problem> {
 /// What is wrong with a job, as its client knows it: 400, and under the names that it used.
 pub(super) fn refused(problem: Problem) -> Problem {
     match problem.code() {
-        Code::Invalid | Code::SkillUnusable => {}
+        Code::Invalid | Code::EngineNotFound | Code::SkillUnusable => {}
         _ => return problem,
     }
     let errors = problem.errors().iter().map(|error| {

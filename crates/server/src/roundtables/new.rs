@@ -22,6 +22,8 @@ pub(crate) struct NewRoundtable {
     strategy: Option<String>,
     /// The engine of everybody who has none of their own; by default the first that is installed.
     engine: Option<String>,
+    /// The engines of single roles, `facilitator` included: `{"qa": "codex"}`. They come before those of the workflow.
+    engines: Option<BTreeMap<String, String>>,
     facilitator: Option<NewFacilitator>,
     /// Who takes part; by default those of the workflow.
     #[schema(min_items = 1, max_items = 20)]
@@ -61,6 +63,8 @@ struct GivenWorkflow {
 #[serde(deny_unknown_fields)]
 struct NewFacilitator {
     engine: Option<String>,
+    /// By default the workflow's, else `resume`: it takes up its own conversation from step to step.
+    memory: Option<Memory>,
 }
 
 /// Who takes part: a role, or more about one.

@@ -6,6 +6,7 @@ use adjourn_core::{
     Command, ContractAction, ContractReport, ContractSpec, ExecutionId, IdempotencyKey, KeyScope,
     Observation, Question, RefusedCall, RequestContract, RunId, Survey, ToolCall,
 };
+use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::stage::{Actor, Stage};
@@ -297,4 +298,82 @@ async fn a_settlement_is_of_a_contract_that_is_there_and_says_what_happened() {
     let wrong = errors(json!({ "outcome": "maybe", "note": 1, "by": "me" })).await;
     assert_eq!(wrong.as_array().unwrap().len(), 3, "{wrong}");
     assert_eq!(stage.get(&format!("/v1/contracts/{call}")).await.is(200)["outcome"], "unknown");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_contract_that_waits_is_canceled_by_its_id_and_the_agent_is_told() {
+    let stage = Stage::new().await;
+    let run = stage.start(json!({})).await;
+    run.at_turn(1).await;
+    let hand = Hand::on(&stage, &run);
+    let form = hand.requests(4, ContractAction::EcsRequest(Question::confirm("Send more?")), None).await;
+    let path = format!("/v1/contracts/{form}");
+    run.says(1, &json!({ "__SKILL_DONE__": false, "message": "I wait." })).await;
+    run.becomes("waiting_user").await;
+    let canceled = stage.post(&format!("{path}/cancel"), &json!({})).await.is(200);
+    assert_eq!(
+        (&canceled["status"], &canceled["error_message"]),
+        (&json!("CANCELLED"), &json!("a person canceled it"))
+    );
+    assert_eq!(canceled["transitions"].as_array().unwrap().last().unwrap()["actor"], "user");
+    // Asked for twice is asked for once.
+    assert_eq!(stage.post(&format!("{path}/cancel"), &json!({})).await.is(200), canceled);
+    run.at_turn(2).await;
+    let told = std::fs::read_to_string(run.work().join("prompt.2")).unwrap();
+    assert!(told.contains(&form.to_string()) && told.contains("CANCELLED"), "{told}");
+    let asked = stage.get(&run.path("/interactions")).await.is(200);
+    let about =
+        asked["items"].as_array().unwrap().iter().find(|it| it["execution_id"] == json!(form)).unwrap();
+    assert_eq!((&about["status"], &about["resolved_by"]["kind"]), (&json!("withdrawn"), &json!("user")));
+    let late = stage.post(&format!("{path}/reply"), &json!({ "response": true })).await;
+    late.is_problem(409, "NOT_OPEN");
+    run.finishes(2).await;
+    run.becomes("succeeded").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_being_made_or_over_is_not_canceled() {
+    let stage = Stage::new().await;
+    let run = stage.start(json!({})).await;
+    run.at_turn(1).await;
+    let hand = Hand::on(&stage, &run);
+    let call = hand.sends(1).await;
+    let path = format!("/v1/contracts/{call}/cancel");
+    let problem = stage.post(&path, &json!({})).await.is_problem(409, "NOT_ALLOWED_NOW");
+    assert!(problem["detail"].as_str().unwrap().contains("only with its run"), "{problem}");
+    hand.reports(call, ContractReport::Succeeded(json!("sent"))).await;
+    let problem = stage.post(&path, &json!({})).await.is_problem(409, "NOT_ALLOWED_NOW");
+    assert!(problem["detail"].as_str().unwrap().contains("COMPLETED"), "{problem}");
+    let nobody = "/v1/contracts/exec_00000000000000000000000007";
+    for what in ["cancel", "reply"] {
+        let answer = stage.post(&format!("{nobody}/{what}"), &json!({ "response": 1 })).await;
+        answer.is_problem(404, "UNKNOWN_CONTRACT");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_question_about_one_contract_is_answered_by_the_id_of_the_contract() {
+    let stage = Stage::new().await;
+    let run = stage.start(json!({})).await;
+    run.at_turn(1).await;
+    let hand = Hand::on(&stage, &run);
+    let confirm = |text: &str| ContractAction::EcsRequest(Question::confirm(text));
+    let (one, other) =
+        (hand.requests(4, confirm("One?"), None).await, hand.requests(5, confirm("Two?"), None).await);
+    let reply = |id: ExecutionId, key: &'static str, body: Value| {
+        let call = stage.call(Method::POST, &format!("/v1/contracts/{id}/reply"));
+        async move { call.header("idempotency-key", key).json(&body).send().await }
+    };
+    // The question of another contract is none of this one, and what is no answer is said with its field.
+    let stray = json!({ "interaction_id": 1, "response": true });
+    reply(other, "s", stray).await.is_problem(409, "NOT_OPEN");
+    reply(other, "b", json!({ "response": "perhaps" })).await.is_problem(422, "INVALID");
+    reply(other, "a", json!({ "action": "approve" })).await.is_problem(422, "INVALID");
+    let answered = reply(other, "k", json!({ "response": false })).await.is(202);
+    assert_eq!((&answered["status"], &answered["result"]), (&json!("COMPLETED"), &json!(false)));
+    assert_eq!(reply(other, "k", json!({ "response": false })).await.is(202), answered, "the same key again");
+    reply(other, "k", json!({ "response": true })).await.is_problem(409, "KEY_REUSED");
+    reply(other, "l", json!({ "response": true })).await.is_problem(409, "NOT_OPEN");
+    let first = stage.get(&format!("/v1/contracts/{one}")).await.is(200);
+    assert_eq!(first["status"], "WAITING", "the other question is still open");
 }

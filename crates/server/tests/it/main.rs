@@ -21,6 +21,7 @@ mod logs;
 mod mcp;
 mod metrics;
 mod other_users;
+mod recordings;
 mod requests;
 mod reruns;
 mod roundtables;

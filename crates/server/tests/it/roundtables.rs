@@ -1,5 +1,6 @@
 //! Roundtables over HTTP: from their opening to what comes out.
 
+mod changes;
 mod refusals;
 
 use std::fs;
@@ -28,7 +29,11 @@ case "$prompt" in
 END
   ;;
 *'# Your task: close round 2'*)
-  echo '{"summary": "They still cannot agree.", "recommendation": "Take cards only."}' ;;
+  cat <<'END'
+{"summary": "They still cannot agree.", "recommendation": "Take cards only.", "proposals": [
+  {"action": "withdraw_artifact", "artifact": "REQ-009", "reason": "There is none."}]}
+END
+  ;;
 *'# Your task: close round'*)
   cat <<'END'
 {"summary": "It is decided.", "proposals": [{"action": "create_artifact", "kind": "requirement",

@@ -60,7 +60,7 @@ fn open(subject: &str, key: Option<&str>) -> Command {
             topic_id: TopicId::new("scope"),
             title: "Scope".to_owned(),
             critical: false,
-            done_when: DoneWhen { min_requirements: 1, ..DoneWhen::default() },
+            done_when: DoneWhen { min_artifacts: 1, ..DoneWhen::default() },
         }],
         facilitator: Seat::facilitator("scripted"),
         participants: vec![Seat::participant("qa", "scripted")],

@@ -7,6 +7,7 @@ use anyhow::Context;
 use axum::body::Bytes;
 use clap::{Args, ValueEnum};
 
+use super::session;
 use crate::client::{Client, Role};
 use crate::data::Global;
 use crate::exit::Exit;
@@ -30,6 +31,10 @@ pub(super) struct Export {
     /// Into a file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Keep session.json and session.md in a folder current after every round, until the roundtable closes
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "output"])]
+    follow: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -43,7 +48,11 @@ enum Format {
 impl Export {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let mut client = Client::connect(global, Role::Reads).await?;
-        let id = find_roundtable(&mut client, &self.roundtable).await?.roundtable_id;
+        let table = find_roundtable(&mut client, &self.roundtable).await?;
+        if let Some(folder) = &self.follow {
+            return session::follow(&mut client, table, folder).await;
+        }
+        let id = table.roundtable_id;
         let format = match (self.format, global.json) {
             (Some(Format::Md), _) | (None, false) => "md",
             (Some(Format::Json), _) | (None, true) => "json",

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use adjourn_core::machines::{ConflictStatus, QuestionStatus, TopicStatus};
-use adjourn_core::roundtable::{ArtifactView, Role as Seated, RoundView, RoundtableView, TopicView};
+use adjourn_core::roundtable::{
+    ArtifactView, Escalation, HumanDecisionView, RefusedProposalView, Role as Seated, RoundView,
+    RoundtableView, TopicView,
+};
 use clap::Args;
 
 use super::ended::{standing, who};
@@ -81,6 +84,8 @@ fn text(global: &Global, table: &RoundtableView) -> String {
         )
     });
     page.part("Questions", &questions.collect::<Vec<_>>());
+    page.part("Came before a person", &table.escalations.iter().map(escalation).collect::<Vec<_>>());
+    page.part("People decided", &table.human_decisions.iter().map(decision).collect::<Vec<_>>());
     if let Some(open) = &table.pending {
         let heading = format!("Asks ({} ago)", age(open.created_at, now()));
         let command = reply_command(global, table.roundtable_id, open);
@@ -132,6 +137,10 @@ fn round(round: &RoundView) -> String {
             styled(style::ODD, clean(&format!("missing: {}", missing.join(", "))))
         ));
     }
+    for RefusedProposalView { number, reason, .. } in &round.proposals_refused {
+        let refused = format!("proposal {number} refused: {}", one_line(reason, LINE_CHARS_MAX));
+        text.push_str(&format!("\n   {}", styled(style::ODD, refused)));
+    }
     match (&round.synthesis, round.next, round.rule) {
         (Some(synthesis), next, rule) => {
             text.push_str(&format!("\n   {}", one_line(synthesis, LINE_CHARS_MAX)));
@@ -148,6 +157,19 @@ fn artifact(artifact: &ArtifactView) -> String {
     let ArtifactView { artifact_id, title, agreement, status, proposed_by, round, .. } = artifact;
     let origin = format!("({agreement}, {status}, by {proposed_by} in round {round})");
     format!("{artifact_id} {} {}", one_line(title, LINE_CHARS_MAX), styled(style::DIM, clean(&origin)))
+}
+
+/// An escalation: after which round, and why.
+fn escalation(escalation: &Escalation) -> String {
+    format!("after round {}: {}", escalation.round, one_line(&escalation.reasons.join(" "), LINE_CHARS_MAX))
+}
+
+/// A decision of a person, and who took it.
+fn decision(decision: &HumanDecisionView) -> String {
+    let HumanDecisionView { round, decision, text, resolved_by, .. } = decision;
+    let text = text.as_ref().map(|text| format!(": {}", one_line(text, LINE_CHARS_MAX)));
+    let by = resolved_by.name.as_ref().map(|name| styled(style::DIM, format!(" (by {})", clean(name))));
+    format!("after round {round}: {decision}{}{}", text.unwrap_or_default(), by.unwrap_or_default())
 }
 
 /// A conflict or a question, and how it was settled.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use adjourn_core::FieldError;
+use adjourn_core::roundtable::Memory;
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -35,9 +36,22 @@ pub(super) struct Start {
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
 
-    /// The engine of everybody [default: the first that is installed here]
-    #[arg(long, value_name = "ENGINE")]
-    engine: Option<String>,
+    /// The engine of everybody, or, as ROLE=ENGINE, of one role; may be given several times [default: the first that is
+    /// installed here]
+    #[arg(long = "engine", value_name = "ENGINE|ROLE=ENGINE")]
+    engines: Vec<String>,
+
+    /// Rounds before it may end by itself [default: the workflow's]
+    #[arg(long, value_name = "N")]
+    min_rounds: Option<u32>,
+
+    /// Rounds after which it ends [default: the workflow's]
+    #[arg(long, value_name = "N")]
+    max_rounds: Option<u32>,
+
+    /// Whether the facilitator takes up its own conversation: resume or fresh [default: the workflow's]
+    #[arg(long, value_name = "MEMORY")]
+    facilitator_memory: Option<Memory>,
 
     /// The roles that take part, separated by commas [default: the workflow's]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
@@ -59,14 +73,14 @@ pub(super) struct Start {
 impl Start {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let request = self.request()?;
-        Client::rehearse_roundtable(global, &request).await.map_err(complaint)?;
+        Client::rehearse_roundtable(global, &request).await.map_err(|error| self.complaint(error))?;
         let role = if self.detach { Role::Leaves } else { Role::Works };
         let mut client = Client::connect(global, role).await?;
         let opened = match client.open_roundtable(request, &new_key()).await {
             Ok(opened) => opened,
             Err(error) => {
                 client.close(Close::CutOff).await?;
-                return Err(complaint(error));
+                return Err(self.complaint(error));
             }
         };
         if let Some(notice) = &opened.notice {
@@ -92,13 +106,43 @@ impl Start {
         };
         set("workflow", self.workflow.as_deref().map(workflow).transpose()?);
         set("strategy", self.strategy.as_ref().map(|strategy| json!(strategy)));
-        set("engine", self.engine.as_ref().map(|engine| json!(engine)));
+        let (of_all, of_roles) = self.engines()?;
+        set("engine", of_all.map(Value::from));
+        set("engines", (!of_roles.is_empty()).then(|| of_roles.into()));
+        set("facilitator", self.facilitator_memory.map(|memory| json!({ "memory": memory })));
+        let limits = [("min_rounds", self.min_rounds), ("max_rounds", self.max_rounds)];
+        let limits = limits.into_iter().filter_map(|(key, limit)| Some((key.to_owned(), json!(limit?))));
+        let limits: Map<String, Value> = limits.collect();
+        set("limits", (!limits.is_empty()).then(|| limits.into()));
         let participants: Vec<_> = self.participants.iter().map(|role| role.trim()).collect();
         set("participants", (!participants.is_empty()).then(|| json!(participants)));
         set("interactive", self.interactive.then_some(json!(true)));
         let context = self.context.as_deref().map(|file| read("--context", file)).transpose()?;
         set("context", context.map(Value::from));
         Ok(document.into())
+    }
+}
+
+impl Start {
+    /// The engine of everybody, and those of single roles.
+    fn engines(&self) -> anyhow::Result<(Option<String>, Map<String, Value>)> {
+        let (mut of_all, mut of_roles) = (None, Map::new());
+        for given in &self.engines {
+            let twice = match given.split_once('=') {
+                Some((role, engine)) => {
+                    let before = of_roles.insert(role.trim().to_owned(), json!(engine.trim()));
+                    before.map(|_| format!("--engine: `{}` has two engines", role.trim()))
+                }
+                None => {
+                    let before = of_all.replace(given.trim().to_owned());
+                    before.map(|before| format!("--engine: both `{before}` and `{given}` are for everybody"))
+                }
+            };
+            if let Some(twice) = twice {
+                return Err(wrong_use(twice));
+            }
+        }
+        Ok((of_all, of_roles))
     }
 }
 
@@ -116,17 +160,31 @@ fn read(option: &str, file: &Path) -> anyhow::Result<String> {
         .map_err(|error| wrong_use(format!("{option}: {} cannot be read: {error}", file.display())))
 }
 
-/// The error of a request that was refused, with the options that it came from.
-fn complaint(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref::<Refused>() {
-        Some(Refused { code, errors, .. }) if code == "INVALID" && !errors.is_empty() => {
-            anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("\n"))
+impl Start {
+    /// The error of a request that was refused, with the options that it came from.
+    fn complaint(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast_ref::<Refused>() {
+            Some(Refused { code, errors, .. })
+                if ["INVALID", "ENGINE_NOT_FOUND"].contains(&code.as_str()) && !errors.is_empty() =>
+            {
+                anyhow!("{}", errors.iter().map(|error| self.line(error)).collect::<Vec<_>>().join("\n"))
+            }
+            Some(_) | None => error,
         }
-        Some(_) | None => error,
+    }
+
+    /// What is wrong, by the option that says it. What no option says comes with the workflow.
+    fn line(&self, error: &FieldError) -> String {
+        let rounds = [("/limits/min_rounds", "--min-rounds"), ("/limits/max_rounds", "--max-rounds")];
+        match rounds.iter().find(|(path, _)| *path == error.path) {
+            Some((_, option)) if self.min_rounds.is_some() || self.max_rounds.is_some() => {
+                format!("{option} {}", error.message)
+            }
+            Some(_) | None => line(error),
+        }
     }
 }
 
-/// What is wrong, by the option that says it. Agenda and limits come with the workflow.
 fn line(FieldError { path, message }: &FieldError) -> String {
     let (first, rest) =
         path.trim_start_matches('/').split_once('/').unwrap_or((path.trim_start_matches('/'), ""));
@@ -134,6 +192,8 @@ fn line(FieldError { path, message }: &FieldError) -> String {
         "subject" => format!("SUBJECT {message}"),
         "participants" => format!("--participants: {message}"),
         "workflow" | "strategy" | "engine" | "context" => format!("--{first}: {message}"),
+        "engines" => format!("--engine {rest}=…: {message}"),
+        "facilitator" if rest == "memory" => format!("--facilitator-memory: {message}"),
         "agenda" | "limits" if rest.is_empty() => format!("--workflow: {first} {message}"),
         "agenda" | "limits" => format!("--workflow: {first}/{rest} {message}"),
         _ => format!("{path}: {message}"),

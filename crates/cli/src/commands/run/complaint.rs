@@ -25,7 +25,9 @@ const OPTIONS: &[(&str, &str)] = &[
 /// The error of a request that was refused, with the options that it came from.
 pub(super) fn complaint(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<Refused>() {
-        Some(Refused { code, errors, .. }) if code == "INVALID" && !errors.is_empty() => {
+        Some(Refused { code, errors, .. })
+            if ["INVALID", "ENGINE_NOT_FOUND"].contains(&code.as_str()) && !errors.is_empty() =>
+        {
             anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("\n"))
         }
         Some(_) | None => error,

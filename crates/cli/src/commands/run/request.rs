@@ -9,6 +9,7 @@ use crate::data::Global;
 use crate::exit::wrong_use;
 
 /// A request, and the files that have to be sent with it.
+#[derive(Clone)]
 pub(super) struct Request {
     pub(super) document: Value,
     pub(super) files: Vec<(String, PathBuf)>,

@@ -6,12 +6,12 @@ use super::super::interaction::{self, Interaction, Matter, Word};
 use super::super::next::{NextAction, Trigger};
 use super::super::point::Settler;
 use super::{Draft, Event, Refusal, record};
-use crate::interaction::By;
+use crate::interaction::{By, ReplyKey};
 use crate::machines::RoundtableTrigger;
 
 /// Accepts an answer, or says why not.
 pub(super) fn reply(draft: &mut Draft, reply: &Reply) -> Result<(), Refusal> {
-    if is_repeated(draft, reply)? {
+    if is_repeated(draft, reply.key.as_ref())? {
         return Ok(());
     }
     let interaction = open_one(draft, reply)?;
@@ -93,11 +93,11 @@ pub(super) fn close(draft: &mut Draft, by: &By) -> Result<(), Refusal> {
     draft.close(RoundtableTrigger::CloseByUser, by, None)
 }
 
-/// The same reply with the same key again is answered like the first, and changes nothing.
-fn is_repeated(draft: &Draft, reply: &Reply) -> Result<bool, Refusal> {
-    let Some(key) = &reply.key else { return Ok(false) };
-    let before = draft.table.interactions.iter().filter_map(|one| one.resolution.as_ref()?.key.as_ref());
-    match before.into_iter().find(|before| before.key == key.key) {
+/// The same request with the same key again is answered like the first, and changes nothing.
+pub(super) fn is_repeated(draft: &Draft, key: Option<&ReplyKey>) -> Result<bool, Refusal> {
+    let Some(key) = key else { return Ok(false) };
+    let replies = draft.table.interactions.iter().filter_map(|one| one.resolution.as_ref()?.key.as_ref());
+    match replies.chain(&draft.table.person_keys).find(|before| before.key == key.key) {
         None => Ok(false),
         Some(before) if before.digest == key.digest => Ok(true),
         Some(_) => Err(Refusal::KeyReused { key: key.key.clone() }),

@@ -12,6 +12,7 @@ use super::super::point::{HeldPosition, NewConflict, NewQuestion, Settler};
 use super::super::proposal::{Changes, CreateArtifact, PROPOSALS_MAX, Proposal, RefusedProposal};
 use super::super::strategy::StanceRule;
 use super::{Draft, Event};
+use crate::Actor;
 use crate::machine::Machine;
 use crate::machines::{ConflictMachine, ConflictTrigger, QuestionMachine, QuestionTrigger};
 
@@ -165,11 +166,12 @@ fn change(draft: &mut Draft, labels: &Labels, proposal: Proposal) -> Result<(), 
 
 /// The change as a fact, if the artifact's table has an edge for it.
 fn allowed(artifact: &Artifact, change: ArtifactChange) -> Result<Event, Problem> {
-    artifact.after(&change).map_err(|refused| format!("{}: {refused}", artifact.id))?;
-    Ok(Event::ArtifactChanged { id: artifact.id, change })
+    artifact.after(&change, Actor::Facilitator).map_err(|refused| format!("{}: {refused}", artifact.id))?;
+    Ok(Event::ArtifactChanged { id: artifact.id, change, person: None })
 }
 
-fn is_newer(table: &Roundtable, new: &Artifact, old: &Artifact) -> Result<(), Problem> {
+/// Whether `new` can take the place of `old`.
+pub(super) fn is_newer(table: &Roundtable, new: &Artifact, old: &Artifact) -> Result<(), Problem> {
     let place = |one: &Artifact| table.artifacts.iter().position(|artifact| artifact.id == one.id);
     if !new.is_living() {
         Err(format!("{} is {}: what takes the place of another has to be in force", new.id, new.status))
@@ -180,7 +182,8 @@ fn is_newer(table: &Roundtable, new: &Artifact, old: &Artifact) -> Result<(), Pr
     }
 }
 
-fn changed(version: &Version, changes: Changes) -> Version {
+/// The version with these changes.
+pub(super) fn changed(version: &Version, changes: Changes) -> Version {
     let Changes { title, body, agreement, covers, supported_by } = changes;
     let version = version.clone();
     Version {
@@ -192,8 +195,23 @@ fn changed(version: &Version, changes: Changes) -> Version {
     }
 }
 
-/// What holds for every version of every artifact.
+/// What holds for every version that the facilitator proposes.
 fn check(table: &Roundtable, topic_id: &TopicId, version: &Version) -> Result<(), Problem> {
+    check_version(table, topic_id, version)?;
+    match (version.agreement, blocked_by(table)) {
+        (Agreement::Consensus, Some(role)) => {
+            Err(format!("`{role}` blocks: it can be draft or conflict, and no consensus"))
+        }
+        (Agreement::Consensus | Agreement::Draft | Agreement::Conflict, _) => Ok(()),
+    }
+}
+
+/// What holds for every version of every artifact.
+pub(super) fn check_version(
+    table: &Roundtable,
+    topic_id: &TopicId,
+    version: &Version,
+) -> Result<(), Problem> {
     not_blank("title", &version.title)?;
     not_blank("body", &version.body)?;
     seated(table, &version.supported_by)?;
@@ -202,12 +220,7 @@ fn check(table: &Roundtable, topic_id: &TopicId, version: &Version) -> Result<()
     if let Some(unknown) = version.covers.iter().find(|id| !is_known(id)) {
         return Err(format!("the topic `{topic_id}` has no criterion `{unknown}`"));
     }
-    match (version.agreement, blocked_by(table)) {
-        (Agreement::Consensus, Some(role)) => {
-            Err(format!("`{role}` blocks: it can be draft or conflict, and no consensus"))
-        }
-        (Agreement::Consensus | Agreement::Draft | Agreement::Conflict, _) => Ok(()),
-    }
+    Ok(())
 }
 
 /// Who blocks in a round in which that counts.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::document::{Form, Section};
+use crate::interaction::By;
 use crate::machines::ArtifactStatus;
 use crate::roundtable::artifact::{Agreement, Amendment, AmendmentKind, Artifact};
 use crate::roundtable::id::Role;
@@ -106,9 +107,13 @@ fn agenda(page: &mut Page, table: &Roundtable) {
                 format!("[x] {} ({})", criterion.text, by.join(", "))
             }
         }));
-        if coverage.min_requirements > 0 {
-            let (living, min) = (coverage.living, coverage.min_requirements);
+        if coverage.min_artifacts > 0 {
+            let (living, min) = (coverage.artifacts, coverage.min_artifacts);
             page.block(&format!("Results in force: {living}, at least {min} were asked for."));
+        }
+        if coverage.min_requirements > 0 {
+            let (living, min) = (coverage.requirements, coverage.min_requirements);
+            page.block(&format!("Requirements in force: {living}, at least {min} were asked for."));
         }
     }
 }
@@ -161,12 +166,18 @@ fn provenance(table: &Roundtable, artifact: &Artifact) -> String {
 }
 
 fn amended(amendment: &Amendment) -> String {
-    let Amendment { round, change, reason, by, before } = amendment;
+    let Amendment { round, change, reason, by, person, before } = amendment;
     let done = match change {
         AmendmentKind::Amend => "amended",
         AmendmentKind::Revert => "reverted",
     };
+    let by = person.as_ref().map_or_else(|| by.to_string(), a_person);
     format!("Round {round}, {done} by {by} ({reason}). Before: **{}** {}", before.title, before.body)
+}
+
+/// A person, by the name they came in with.
+fn a_person(by: &By) -> String {
+    by.name.as_ref().map_or_else(|| "a person".to_owned(), |name| format!("a person ({name})"))
 }
 
 fn how_it_ended(artifact: &Artifact) -> String {
@@ -177,7 +188,8 @@ fn how_it_ended(artifact: &Artifact) -> String {
         None => "withdrawn".to_owned(),
     };
     let round = end.map_or(0, |end| end.round);
-    format!("{how} in round {round}{}", reason.unwrap_or_default())
+    let by = end.and_then(|end| end.person.as_ref()).map(|by| format!(" by {}", a_person(by)));
+    format!("{how}{} in round {round}{}", by.unwrap_or_default(), reason.unwrap_or_default())
 }
 
 fn open_points(page: &mut Page, table: &Roundtable) {

@@ -84,11 +84,14 @@ impl Problems {
     }
 
     fn done_when(&mut self, path: &str, done_when: &DoneWhen) {
-        if done_when.criteria.is_empty() && done_when.min_requirements == 0 {
-            self.add(path, "asks for nothing: it needs a criterion, or min_requirements of at least 1");
+        let DoneWhen { criteria, min_requirements, min_artifacts } = done_when;
+        if criteria.is_empty() && *min_requirements == 0 && *min_artifacts == 0 {
+            let message =
+                "asks for nothing: it needs a criterion, or min_requirements or min_artifacts of at least 1";
+            self.add(path, message);
         }
         let mut seen = BTreeSet::new();
-        for (place, criterion) in done_when.criteria.iter().enumerate() {
+        for (place, criterion) in criteria.iter().enumerate() {
             let path = format!("{path}/criteria/{place}");
             self.blank(format!("{path}/id"), criterion.id.as_str());
             self.blank(format!("{path}/text"), &criterion.text);

@@ -59,7 +59,7 @@ pub(super) fn finish_with(
 ) -> Result<(), Refusal> {
     let open: Vec<_> = draft.run.open_interactions().map(|interaction| interaction.interaction_id).collect();
     for id in open {
-        draft.emit(Event::InteractionWithdrawn { id });
+        draft.emit(Event::InteractionWithdrawn { id, by: None });
     }
     give_up_contracts(draft)?;
     draft.step_with(trigger, actor, error)

@@ -48,12 +48,12 @@ fn topics_and_criteria_have_names_of_their_own_and_ask_for_something() {
         found,
         [
             "/agenda/1/title: is blank, it should be some text",
-            "/agenda/1/done_when: asks for nothing: it needs a criterion, or min_requirements of at least 1",
+            "/agenda/1/done_when: asks for nothing: it needs a criterion, or min_requirements or min_artifacts of at least 1",
             "/agenda/2/topic_id: `users` names two topics",
             "/agenda/2/done_when/criteria/0/text: is blank, it should be some text",
             "/agenda/2/done_when/criteria/1/id: `goals` names two criteria",
             "/agenda/3/topic_id: is blank, it should be some text",
-            "/agenda/3/done_when: asks for nothing: it needs a criterion, or min_requirements of at least 1",
+            "/agenda/3/done_when: asks for nothing: it needs a criterion, or min_requirements or min_artifacts of at least 1",
         ]
     );
 }

@@ -1,8 +1,8 @@
 //! Properties of a roundtable under any sequence of commands, sensible or not.
 
 use adjourn_core::roundtable::{
-    Ask, Command, EscalationWish, Limits, NextAction, Pace, Position, Purpose, Reply, Role, Roundtable,
-    RoundtableSpec, Stance, Start, Strategy, Synthesis, Todo,
+    Ask, ChangeArtifact, Changes, Command, EscalationWish, Limits, NextAction, Pace, PersonChange, Position,
+    Purpose, Reply, Role, Roundtable, RoundtableSpec, Stance, Start, Strategy, Synthesis, Todo,
 };
 use adjourn_core::{By, InteractionId, RunId};
 use proptest::prelude::{Just, ProptestConfig, Strategy as Any, any, prop, prop_oneof, proptest};
@@ -261,6 +261,24 @@ fn proposals() -> impl Any<Value = Vec<Value>> {
     prop::collection::vec(one, 0..6)
 }
 
+/// Changes of artifacts by a person, most of which the table takes.
+fn person_changes() -> impl Any<Value = ChangeArtifact> {
+    let id = || prop::sample::select(vec!["REQ-001", "REQ-002", "DEC-001", "RISK-001"]);
+    let change = prop_oneof![
+        "[xyz]".prop_map(|body| PersonChange::Amend(Changes { body: Some(body), ..Changes::default() })),
+        Just(PersonChange::Revert),
+        id().prop_map(|by| PersonChange::Supersede { by: by.parse().unwrap() }),
+        Just(PersonChange::Withdraw),
+    ];
+    (id(), change).prop_map(|(id, change)| ChangeArtifact {
+        artifact_id: id.parse().unwrap(),
+        change,
+        reason: "a person wants it so".to_owned(),
+        by: By::USER,
+        key: None,
+    })
+}
+
 /// Commands at any time, from anybody, about any run.
 fn commands() -> impl Any<Value = Command> {
     let run = || (1..30u128).prop_map(RunId::from_bits);
@@ -293,6 +311,7 @@ fn commands() -> impl Any<Value = Command> {
             key: None,
         })),
         3 => wish.prop_map(Command::Escalate),
+        2 => person_changes().prop_map(|wanted| Command::ChangeArtifact(Box::new(wanted))),
         1 => Just(Command::Close(By::USER)),
         1 => Just(Command::Fail { problem: "no disk".to_owned() }),
     ]

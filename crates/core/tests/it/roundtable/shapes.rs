@@ -43,7 +43,8 @@ fn a_round_that_goes_on_is_shown_as_far_as_it_got() {
         view["rounds"],
         json!([{
             "number": 1, "phase": "discussion", "step": "question", "focus": null, "question": null,
-            "answers": [], "missing": [], "synthesis": null, "proposed_next": null, "next": null, "rule": null,
+            "answers": [], "missing": [], "synthesis": null, "proposals_refused": [], "proposed_next": null,
+            "next": null, "rule": null,
         }])
     );
     assert_eq!((&view["status"], &view["close_reason"]), (&json!("active"), &Value::Null));

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::machines::{RoundtableTrigger, TopicStatus};
 use adjourn_core::roundtable::{
-    Artifact, Ask, Command, Confidence, Criterion, CriterionId, Decided, Document, DoneWhen, Event, Frame,
-    Limits, NextAction, Open, Pace, Position, Purpose, Record, Refusal, Reply, Role, Roundtable,
-    RoundtableSpec, Rule, Seat, Start, Synthesis, Todo, TopicId, TopicSpec, item,
+    Artifact, Ask, ChangeArtifact, Command, Confidence, Criterion, CriterionId, Decided, Document, DoneWhen,
+    Event, Frame, Limits, NextAction, Open, Pace, PersonChange, Position, Purpose, Record, Refusal, Reply,
+    Role, Roundtable, RoundtableSpec, Rule, Seat, Start, Synthesis, Todo, TopicId, TopicSpec, item,
 };
 use adjourn_core::{By, Entry, InteractionId, RoundtableId, RunId, Timestamp};
 use serde_json::{Value, json};
@@ -28,15 +28,19 @@ pub(crate) fn known_roles() -> BTreeSet<Role> {
     ROLES.iter().map(|role| Role::new(*role)).collect()
 }
 
-/// A topic whose criteria are these, and that needs `min_requirements` artifacts.
-pub(crate) fn topic(id: &str, criteria: &[&str], min_requirements: u32) -> TopicSpec {
+pub(crate) fn criterion(id: &str) -> CriterionId {
+    CriterionId::new(id)
+}
+
+/// A topic whose criteria are these, and that needs `min_artifacts` artifacts of any kind.
+pub(crate) fn topic(id: &str, criteria: &[&str], min_artifacts: u32) -> TopicSpec {
     let criteria =
         criteria.iter().map(|id| Criterion { id: CriterionId::new(*id), text: format!("{id} is said") });
     TopicSpec {
         topic_id: TopicId::new(id),
         title: format!("The {id}"),
         critical: false,
-        done_when: DoneWhen { criteria: criteria.collect(), min_requirements },
+        done_when: DoneWhen { criteria: criteria.collect(), min_artifacts, ..DoneWhen::default() },
     }
 }
 
@@ -259,6 +263,13 @@ impl Table {
     pub(crate) fn reply(&self, response: Value) -> Reply {
         let interaction_id = self.table.pending().map_or(InteractionId(99), |open| open.interaction_id);
         Reply { interaction_id, response, by: By { name: Some("ann".to_owned()), ..By::USER }, key: None }
+    }
+
+    /// A change that a person makes to an artifact.
+    pub(crate) fn change_by_person(&self, artifact: &str, change: PersonChange) -> Command {
+        let by = By { name: Some("ann".to_owned()), ..By::USER };
+        let (artifact_id, reason) = (artifact.parse().unwrap(), "the law says so".to_owned());
+        Command::ChangeArtifact(Box::new(ChangeArtifact { artifact_id, change, reason, by, key: None }))
     }
 
     /// A person answers the open question.

@@ -1,10 +1,10 @@
 //! Topics: how far they are covered is computed, and they only ever get on.
 
 use adjourn_core::machines::TopicStatus;
-use adjourn_core::roundtable::TopicId;
+use adjourn_core::roundtable::{DoneWhen, TopicId};
 use serde_json::json;
 
-use super::table::{Table, create, withdraw};
+use super::table::{Table, amend, create, withdraw};
 
 #[test]
 fn the_first_criterion_that_is_covered_makes_a_topic_partial() {
@@ -35,13 +35,38 @@ fn a_topic_closes_in_one_round_when_everything_is_there() {
 
 #[test]
 fn a_topic_needs_enough_artifacts_in_force_as_well() {
-    let mut table = Table::with(|spec| spec.agenda[0].done_when.min_requirements = 2);
+    let mut table = Table::with(|spec| spec.agenda[0].done_when.min_artifacts = 2);
     table.round(vec![create("requirement", "users", &["personas", "goals"]), create("idea", "payment", &[])]);
     assert_eq!(table.topic_status("users"), TopicStatus::Partial);
     table.round(vec![create("risk", "users", &[]), withdraw("RISK-001")]);
     assert_eq!(table.topic_status("users"), TopicStatus::Partial, "what is withdrawn does not count");
     table.round(vec![create("risk", "users", &[])]);
     assert_eq!(table.topic_status("users"), TopicStatus::Closed);
+}
+
+#[test]
+fn min_requirements_counts_requirements_in_force_and_nothing_else() {
+    let mut table = Table::with(|spec| spec.agenda[0].done_when.min_requirements = 2);
+    table.round(vec![create("requirement", "users", &["personas", "goals"]), create("risk", "users", &[])]);
+    assert_eq!(table.topic_status("users"), TopicStatus::Partial, "a risk is no requirement");
+    table.round(vec![create("requirement", "users", &[]), amend("REQ-001", "better")]);
+    assert_eq!(table.topic_status("users"), TopicStatus::Closed, "an amended requirement counts");
+}
+
+#[test]
+fn a_roundtable_of_before_goes_on_counting_every_kind() {
+    let journaled = json!({ "criteria": [], "min_requirements": 2 });
+    let done_when: DoneWhen = serde_json::from_value(journaled).unwrap();
+    assert_eq!((done_when.min_artifacts, done_when.min_requirements), (2, 0));
+    let mut table = Table::with(|spec| spec.agenda[0].done_when = done_when);
+    table.round(vec![create("requirement", "users", &[]), create("risk", "users", &[])]);
+    assert_eq!(table.topic_status("users"), TopicStatus::Closed);
+    // What is written now is read back as it was meant, and shown under the names of the interface.
+    let now = DoneWhen { min_requirements: 3, min_artifacts: 1, ..DoneWhen::default() };
+    assert_eq!(serde_json::from_value::<DoneWhen>(json!(now)).unwrap(), now);
+    let shown =
+        &Table::with(|spec| spec.agenda[0].done_when = now).frames()[0].data["agenda"][0]["done_when"];
+    assert_eq!((&shown["min_requirements"], &shown["min_artifacts"]), (&json!(3), &json!(1)));
 }
 
 #[test]

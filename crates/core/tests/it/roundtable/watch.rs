@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use adjourn_core::ByKind;
 use adjourn_core::machines::{RoundtableStatus, RoundtableTrigger, TopicStatus};
-use adjourn_core::roundtable::{Artifact, Roundtable, Strategy, TopicId};
+use adjourn_core::roundtable::{Artifact, ArtifactKind, Roundtable, Strategy, TopicId};
 
 use super::table::Table;
 
@@ -63,7 +63,9 @@ fn everything_is_there(table: &Roundtable, id: &TopicId) -> bool {
     let living: Vec<_> = artifacts.filter(|one| one.topic_id == *id && one.end.is_none()).collect();
     let covered: BTreeSet<_> = living.iter().flat_map(|one| &one.version.covers).collect();
     done_when.criteria.iter().all(|criterion| covered.contains(&criterion.id))
-        && living.len() >= done_when.min_requirements as usize
+        && living.len() >= done_when.min_artifacts as usize
+        && living.iter().filter(|one| one.id.kind == ArtifactKind::Requirement).count()
+            >= done_when.min_requirements as usize
 }
 
 fn rounds_have_no_gaps(before: &Roundtable, after: &Roundtable) {

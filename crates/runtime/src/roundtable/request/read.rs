@@ -1,18 +1,19 @@
 //! A request as it is sent: everything that cannot be read is said at once.
 
 use adjourn_core::FieldError;
-use adjourn_core::roundtable::Pace;
+use adjourn_core::roundtable::{Memory, Pace};
 use serde_json::{Map, Value};
 
 use super::{ParticipantRequest, RoundtableRequest, WorkflowRef};
 use crate::nearest::hint;
 use crate::request::pointer;
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "subject",
     "workflow",
     "strategy",
     "engine",
+    "engines",
     "facilitator",
     "participants",
     "interactive",
@@ -46,11 +47,17 @@ impl Reading<'_> {
             self.errors.push(FieldError::new("/subject", "is missing: say what is to be discussed"));
         }
         let interactive: bool = self.field("interactive", "should be true or false").unwrap_or_default();
+        let workflow = self.workflow();
+        let (facilitator_engine, facilitator_memory) = self.facilitator();
         RoundtableRequest {
-            workflow: self.workflow(),
+            workflow,
             strategy: self.field("strategy", "should be a string"),
             engine: self.field("engine", "should be a string"),
-            facilitator_engine: self.facilitator(),
+            engines: self
+                .field("engines", "should be an object with an engine for each role")
+                .unwrap_or_default(),
+            facilitator_engine,
+            facilitator_memory,
             participants: self.participants(),
             pace: if interactive { Pace::Checkpoints } else { Pace::Continuous },
             context: self.field("context", "should be a string"),
@@ -103,19 +110,22 @@ impl Reading<'_> {
         }
     }
 
-    fn facilitator(&mut self) -> Option<String> {
+    /// The engine and the memory of the facilitator.
+    fn facilitator(&mut self) -> (Option<String>, Option<Memory>) {
         match self.members.get("facilitator") {
-            None | Some(Value::Null) => None,
+            None | Some(Value::Null) => (None, None),
             Some(Value::Object(facilitator)) => {
                 let mut reading = Reading { members: facilitator, errors: Vec::new() };
-                reading.only(&["engine"]);
+                reading.only(&["engine", "memory"]);
                 let engine = reading.field("engine", "should be a string");
+                let memory = reading.field("memory", "should be `resume` or `fresh`");
                 self.take(reading.errors, "/facilitator");
-                engine
+                (engine, memory)
             }
             Some(_) => {
-                self.errors.push(FieldError::new("/facilitator", "should be an object with `engine`"));
-                None
+                let wanted = "should be an object with `engine` or `memory`";
+                self.errors.push(FieldError::new("/facilitator", wanted));
+                (None, None)
             }
         }
     }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::roundtable::{
-    Artifact, Command, Frame, Interaction, NextAction, Refusal, Round, Roundtable, Rule, item,
+    Artifact, Command, Frame, Interaction, NextAction, PersonChange, Refusal, Round, Roundtable, Rule, item,
 };
 use adjourn_core::{By, InteractionId, RoundtableId, Run, RunId};
 use adjourn_runtime::ServiceError;
-use adjourn_runtime::roundtable::{RoundtableReply, RoundtableRequest};
+use adjourn_runtime::roundtable::{ArtifactRequest, RoundtableReply, RoundtableRequest};
 use adjourn_store::{RunFilter, SqliteStore, Store, load_roundtable};
 use serde_json::{Value, json};
 
@@ -233,6 +233,16 @@ impl Table<'_> {
         };
         let service = self.stage.service();
         self.stage.wait(service.reply_to_roundtable(self.id, reply))
+    }
+
+    /// A person changes an artifact.
+    pub(crate) fn change(&self, artifact: &str, change: PersonChange) -> Result<Artifact, ServiceError> {
+        let by = By { name: Some("ann".to_owned()), ..By::USER };
+        let (artifact_id, reason) = (artifact.parse().unwrap(), "the law says so".to_owned());
+        let request = ArtifactRequest { artifact_id, change, reason, by, key: None };
+        let service = self.stage.service();
+        let table = self.stage.wait(service.change_artifact(self.id, request))?;
+        Ok(table.artifact(artifact_id).unwrap().clone())
     }
 
     pub(crate) fn escalate(&self, note: &str) {

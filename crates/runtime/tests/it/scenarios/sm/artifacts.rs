@@ -1,6 +1,7 @@
 //! What happens to results.
 
 use adjourn_core::machines::ArtifactStatus;
+use adjourn_core::roundtable::{Changes, PersonChange};
 use serde_json::json;
 
 use crate::stage::Stage;
@@ -89,4 +90,71 @@ fn sm_08_a_revert_restores_the_version_before_the_last_amendment() {
         (ArtifactStatus::Active, "users, in full.")
     );
     assert_eq!(reverted.amendments.len(), 2, "the revert is in the history too");
+}
+
+fn says(body: &str) -> PersonChange {
+    PersonChange::Amend(Changes { body: Some(body.to_owned()), ..Changes::default() })
+}
+
+#[test]
+fn sm_06_a_person_amends_an_artifact_and_the_agents_of_the_next_round_are_told() {
+    let stage = Stage::of_players("");
+    stage.plays("close-1", &synthesis(&[artifact("scope", "users", &["users"])]));
+    let table = stage.table(json!({ "interactive": true }));
+    table.waits();
+    let amended = table.change("REQ-001", says("What a person wrote.")).unwrap();
+    assert_eq!(amended.status, ArtifactStatus::Amended);
+    assert_eq!(amended.amendments[0].person.as_ref().unwrap().name.as_deref(), Some("ann"));
+    stage.restart();
+    let table = stage.at_table(table.id);
+    assert_eq!(table.artifact("REQ-001"), amended, "it is in the journal");
+    table.reply(json!("continue")).unwrap();
+    table.records(2);
+    for part in ["open-2", "qa-2"] {
+        let told = stage.told(part, 1);
+        assert!(told.contains("What a person wrote.") && told.contains("the law says so"), "{part}: {told}");
+    }
+    assert!(table.stream().contains(&"artifact.changed".to_owned()));
+}
+
+#[test]
+fn sm_07_a_person_withdraws_during_a_round_and_its_synthesis_is_judged_by_that() {
+    let stage = Stage::of_players("");
+    let two = [artifact("scope", "users", &["users"]), artifact("scope", "limits", &["limits"])];
+    stage.plays("close-1", &synthesis(&two));
+    stage.plays("close-2", &synthesis(&[amend("REQ-001", "too late"), amend("REQ-002", "in time")]));
+    stage.holds_back("answer");
+    stage.plays("qa-1", &json!({ "position": "one", "confidence": 0.9 }));
+    stage.plays("architect-1", &json!({ "position": "one", "confidence": 0.9 }));
+    let table = stage.table(json!({}));
+    table.records(1);
+    // The participants of the second round are asked, and think.
+    stage.told("qa-2", 1);
+    let withdrawn = table.change("REQ-001", PersonChange::Withdraw).unwrap();
+    assert_eq!(withdrawn.status, ArtifactStatus::Withdrawn);
+    let newer = PersonChange::Supersede { by: "REQ-001".parse().unwrap() };
+    assert!(table.change("REQ-002", newer).is_err(), "not by one that is out of force");
+    stage.plays("answer", &json!({ "position": "now", "confidence": 0.9 }));
+    let second = table.records(2);
+    assert_eq!(second.refused.len(), 1);
+    assert!(second.refused[0].reason.contains("REQ-001"), "{:?}", second.refused);
+    assert_eq!(table.artifact("REQ-001"), withdrawn, "what a person took out stays out");
+    assert_eq!(table.artifact("REQ-002").version.body, "in time");
+    assert!(stage.told("close-2", 1).contains("the law says so"), "who draws together knows of it");
+}
+
+#[test]
+fn sm_08_a_person_reverts_what_the_table_amended() {
+    let stage = Stage::of_players("");
+    stage.plays("close-1", &synthesis(&[artifact("scope", "users", &["users"])]));
+    stage.plays("close-2", &synthesis(&[amend("REQ-001", "amended later")]));
+    let table = stage.table(json!({ "interactive": true }));
+    table.waits();
+    let refused = table.change("REQ-001", PersonChange::Revert).unwrap_err().to_string();
+    assert!(refused.contains("active") && refused.contains("amend"), "it says what is allowed: {refused}");
+    table.reply(json!("continue")).unwrap();
+    table.records(2);
+    let reverted = table.change("REQ-001", PersonChange::Revert).unwrap();
+    assert_eq!((reverted.status, reverted.amendments.len()), (ArtifactStatus::Active, 2));
+    assert_eq!(reverted.version.body, "users, in full.");
 }

@@ -1,6 +1,6 @@
 //! What comes after a round, and when a person is asked.
 
-use adjourn_core::roundtable::{NextAction, Refusal, Rule};
+use adjourn_core::roundtable::{FrameType, NextAction, Refusal, Rule};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -62,9 +62,27 @@ fn sm_17_low_confidence_on_a_critical_topic_asks_a_person() {
 fn sm_18_with_conflicts_open_it_goes_on() {
     let stage = Stage::of_players("");
     stage.plays("close-1", &conflict());
-    let table = stage.table(json!({}));
-    assert_eq!(table.next_after(1).0, NextAction::Continue);
-    table.records(2);
+    stage.plays(
+        "close-3",
+        &json!({
+            "summary": "They agree now.",
+            "proposals": [{ "action": "resolve_conflict", "conflict": "CONF-001", "resolution": "all" }],
+        }),
+    );
+    stage.plays("close-4", &all_of_it());
+    let table = stage.table(json!({ "limits": { "max_rounds_per_conflict": 5 } }));
+    for round in [1, 2] {
+        assert_eq!(table.next_after(round), (NextAction::Continue, Rule::OpenConflicts), "round {round}");
+    }
+    // The conflict is settled in round 3, and what is left open are the topics.
+    assert_eq!(table.next_after(3), (NextAction::Continue, Rule::OpenTopics));
+    assert_eq!(table.next_after(4), (NextAction::Conclude, Rule::TopicsClosed));
+    let closed = table.closes();
+    let conflict = &closed.conflicts()[0];
+    assert_eq!((conflict.round, conflict.resolution.as_ref().map(|it| it.round)), (1, Some(3)));
+    assert_eq!(closed.open_conflicts().count(), 0);
+    let told = table.frames().into_iter().find(|frame| frame.kind == FrameType::NextDecided).unwrap().data;
+    assert_eq!((&told["next"], &told["rule"]), (&json!("continue"), &json!("open_conflicts")));
 }
 
 /// Holds a roundtable until a conflict has been open for too long.
