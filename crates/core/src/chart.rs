@@ -33,7 +33,7 @@ pub struct ChartState {
     pub initial: bool,
     /// Nothing leads out.
     pub terminal: bool,
-    /// Things may stay here, holding nothing.
+    /// Things may stay here for any length of time.
     pub stable: bool,
 }
 

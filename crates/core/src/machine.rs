@@ -36,7 +36,7 @@ pub struct StateTraits {
     pub initial: bool,
     /// Nothing leads out.
     pub terminal: bool,
-    /// Things may stay here for any length of time, holding nothing.
+    /// Things may stay here for any length of time.
     pub stable: bool,
 }
 

@@ -27,7 +27,7 @@ machine! {
         Withdraw = "withdraw",
     }
     edges {
-        Active | Amended: Amend => Amended by Facilitator | User, "in a later round than its own";
+        Active | Amended: Amend => Amended by Facilitator | User, "in a later round than its own; by a person at any time";
         Amended: Revert => Active by Facilitator | User;
         Active | Amended: Supersede => Superseded by Facilitator | User, "by a newer artifact that is in force";
         Active | Amended: Withdraw => Withdrawn by Facilitator | User, "with a reason";

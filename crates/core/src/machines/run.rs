@@ -11,7 +11,7 @@ machine! {
         Queued = "queued" is initial,
         /// A turn of the engine is going on; a slot is held.
         Running = "running",
-        /// Waits for a person, holding nothing.
+        /// Waits for a person, holding nothing unless its process stays.
         WaitingUser = "waiting_user" is stable,
         /// Ended with a result.
         Succeeded = "succeeded" is terminal,

@@ -15,7 +15,8 @@ Every status in Adjourn changes along the edges of one of these tables and in no
 table for the state a thing is in, or that somebody else fires, is refused and changes nothing.
 
 The dot marks where things begin. A double border marks a *terminal* state: nothing leads out of it. A tinted one is
-*stable*: things may stay there for any length of time, holding nothing.
+*stable*: things may stay there for any length of time. A run that waits holds nothing, unless its process stays
+(`sticky_process`).
 
 `adjourn statechart` prints the same, also as Mermaid, SVG and JSON.
 ";

@@ -3,7 +3,9 @@
 use adjourn_core::roundtable::{
     Ask, Command, Memory, Position, Purpose, Refusal, Roundtable, Start, Synthesis, Todo,
 };
-use adjourn_core::{By, Command as RunCommand, RoundtableId, Run, RunId, RunStatus, successor_key};
+use adjourn_core::{
+    By, Command as RunCommand, ResumesBy, RoundtableId, Run, RunId, RunStatus, successor_key,
+};
 use adjourn_store::{Error, RunFilter, TableDenied, load_roundtable};
 use serde::de::DeserializeOwned;
 
@@ -308,11 +310,13 @@ fn taken_up(service: &Service, run_id: RunId, engine: &str) -> Result<Result<(),
     if run.spec().engine != engine {
         return Ok(Err(format!("it was with `{}`", run.spec().engine)));
     }
-    if run.handle().is_none() {
+    // The conversation of the others is in the journal.
+    let needs_handle = run.spec().resumes_by == ResumesBy::Handle;
+    if needs_handle && run.handle().is_none() {
         return Ok(Err("its agent left no handle to go on by".to_owned()));
     }
     let survey = service.desk().survey(&run);
-    Ok(match (survey.engine, survey.workspace, survey.handle) {
+    Ok(match (survey.engine, survey.workspace, survey.handle || !needs_handle) {
         (false, _, _) => Err(format!("the engine `{engine}` is gone")),
         (_, false, _) => Err("its workspace is gone".to_owned()),
         (_, _, false) => Err("its agent does not know it any more".to_owned()),

@@ -88,3 +88,33 @@ fn put(folder: &Path, file: &Path, document: &[u8]) -> anyhow::Result<()> {
     part.persist(file)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use adjourn_core::roundtable::Frame;
+    use serde_json::json;
+
+    use super::changes_the_files;
+
+    #[test]
+    fn the_files_are_written_after_each_round_and_each_change_and_not_in_between() {
+        for (kind, data, expected) in [
+            ("round.step.changed", json!({ "to": "recorded" }), true),
+            ("round.step.changed", json!({ "to": "synthesis" }), false),
+            ("artifact.changed", json!({ "change": "withdrawn" }), true),
+            ("user.input.required", json!({}), true),
+            ("interaction.reply.accepted", json!({}), true),
+            ("roundtable.closed", json!({}), true),
+            ("participant.answered", json!({}), false),
+            ("next.decided", json!({}), false),
+        ] {
+            let frame: Frame = serde_json::from_value(json!({
+                "protocol_version": "fcmp/1.0", "roundtable_id": "rt_01h455vb4pex5vsknk084sn02q", "seq": 1,
+                "ts": "2026-01-01T00:00:00.000Z", "engine": "claude", "type": kind, "data": data,
+                "meta": { "attempt": 1, "local_seq": 1 }, "raw_ref": null,
+            }))
+            .unwrap();
+            assert_eq!(changes_the_files(&frame), expected, "{kind} {}", frame.data);
+        }
+    }
+}

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::stage::ways::{Does, Way, every_way};
 use crate::stage::world::way as way_of;
-use crate::stage::{Actor, Stage};
+use crate::stage::{Actor, Stage, until};
 
 /// What the stream of a run shows that asks once and is answered by a person.
 const PAUSED_ONCE: [&str; 9] = [
@@ -236,8 +236,6 @@ fn rt_06_a_run_whose_engine_is_missing_is_kept_takes_its_answer_and_goes_on_when
     };
     let show: fn(&Stage) = |stage| {
         fs::rename(stage.path().join("hidden"), stage.path().join("agent")).unwrap();
-        // Nothing restarts: it is looked for again.
-        stage.advance(2);
     };
     let losses: [Loss; 2] = [
         ("not installed", hide, show),
@@ -269,6 +267,11 @@ fn rt_06_a_run_whose_engine_is_missing_is_kept_takes_its_answer_and_goes_on_when
         let codes: Vec<_> = run.state().warnings().iter().map(|warning| warning.code).collect();
         assert_eq!(codes, [WarningCode::EngineNotFound], "{name}: once for all restarts");
         find(&stage);
+        // Nothing restarts: it is looked for again, every two seconds.
+        until(name, || {
+            stage.advance(2);
+            run.had_turn(2).then_some(())
+        });
         run.turn(2).finishes("SQLite");
         assert_eq!(run.ends().status(), RunStatus::Succeeded, "{name}");
         assert_eq!(stage.service().view(&run.state()).blocked_by, None);

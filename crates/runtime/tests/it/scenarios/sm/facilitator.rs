@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use adjourn_testkit::model::{ModelServer, Reply, Script};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -75,6 +76,27 @@ fn sm_20_the_facilitator_takes_up_its_own_conversation_and_is_told_what_changed(
     assert_eq!(changed["since_round"], 1);
     assert_eq!(changed["missing"][0]["role"], "qa");
     assert_eq!(changed["proposals_refused"][0]["number"], 3);
+}
+
+#[test]
+fn sm_20_a_facilitator_of_the_reasoning_engine_takes_up_its_own_conversation() {
+    let says = |said: Value| Reply::text(said.to_string());
+    let question = json!({ "__SKILL_DONE__": true, "question": "What do you hold?" });
+    let summary = json!({ "__SKILL_DONE__": true, "summary": "They hold what they hold." });
+    // One conversation: a request that has lost what was said before is refused.
+    let replies = [question.clone(), summary.clone(), question, summary].map(says);
+    let model = ModelServer::start(Script::new(replies)).unwrap();
+    let stage = Stage::of_players(&format!(
+        "[engines.thinker]\nkind = \"reasoning\"\napi = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"scripted\"",
+        model.url()
+    ));
+    let table = stage.table(json!({
+        "limits": { "max_rounds": 2 }, "engines": { "facilitator": "thinker" },
+    }));
+    assert_eq!(table.close_reason(), "max_rounds");
+    let fell_back = table.frames().into_iter().find(|frame| frame.kind.name() == "agent.resume_fallback");
+    assert_eq!(fell_back.map(|frame| frame.data), None);
+    assert_eq!(model.requests().len(), 4);
 }
 
 #[test]
