@@ -1,7 +1,7 @@
 //! Asks a person at a terminal.
 
+mod asking_process;
 mod contract;
-mod helper;
 mod plain;
 mod terminal;
 mod while_open;
@@ -12,7 +12,7 @@ use adjourn_core::{InteractionView, Source};
 use inquire::{InquireError, Select};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use helper::{Asks, SUBCOMMAND, main};
+pub(crate) use asking_process::{Asks, SUBCOMMAND, main};
 pub(crate) use terminal::{OnTerminal, on_terminal};
 pub(crate) use while_open::{Watching, ask_while_open, resolution_text};
 

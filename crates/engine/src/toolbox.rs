@@ -12,13 +12,14 @@ use serde_json::Value;
 
 use crate::model::ToolOffer;
 
-/// The tool that asks the user, by the name that it has for our own reasoning engine. Whoever calls it by this name reaches it.
+/// The tool that asks the user, by the name under which our own reasoning engine offers it to its model. A call by this name is
+/// taken from every agent.
 pub const ASK_USER: &str = "ask_user";
 
 /// The same tool, by the name that agents of others are offered it under.
 ///
 /// Gemini CLI has an `ask_user` of its own, and takes every tool of that name away from its model when it runs without a
-/// terminal, also those of MCP servers. This name is nobody's own.
+/// terminal, also those of MCP servers. No agent that we drive has a tool of this name.
 pub const ASK_THE_USER: &str = "ask_the_user";
 
 /// Whether a tool of this name asks the user.

@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 
-use super::helper::{Asks, Outcome, SUBCOMMAND};
+use super::asking_process::{Asks, Outcome, SUBCOMMAND};
 use super::{Asked, OnTerminal};
 use crate::client::Client;
 use crate::output::value_text;
@@ -76,7 +76,7 @@ pub(crate) async fn ask_while_open<T: Streamed, A: DeserializeOwned>(
 
 /// A question at the terminal, asked by a process of its own.
 struct Prompt {
-    helper: Child,
+    process: Child,
     wire: UnixStream,
     received: Vec<u8>,
     /// The terminal as it was.
@@ -88,7 +88,7 @@ impl Prompt {
         let before = tcgetattr(stdin()).ok();
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let helper = Command::new(this_binary()?)
+        let process = Command::new(this_binary()?)
             .arg(SUBCOMMAND)
             .stdout(Stdio::from(OwnedFd::from(theirs)))
             .kill_on_drop(true)
@@ -98,13 +98,13 @@ impl Prompt {
         let mut line = serde_json::to_vec(asks)?;
         line.push(b'\n');
         wire.write_all(&line).await?;
-        Ok(Self { helper, wire, received: Vec::new(), before })
+        Ok(Self { process, wire, received: Vec::new(), before })
     }
 
     /// What the person did. May be dropped while it waits: nothing is lost.
     async fn asked<A: DeserializeOwned>(&mut self) -> anyhow::Result<OnTerminal<Asked<A>>> {
         while self.wire.read_buf(&mut self.received).await? > 0 {}
-        let status = self.helper.wait().await?;
+        let status = self.process.wait().await?;
         if self.received.is_empty() {
             return ended(status);
         }
@@ -119,8 +119,8 @@ impl Prompt {
     async fn withdraw(mut self) {
         // One that has just ended by itself has nothing to be told.
         let _ = self.wire.shutdown().await;
-        if tokio::time::timeout(LEAVES_WITHIN, self.helper.wait()).await.is_err() {
-            let _ = self.helper.kill().await;
+        if tokio::time::timeout(LEAVES_WITHIN, self.process.wait()).await.is_err() {
+            let _ = self.process.kill().await;
         }
         if let Some(before) = &self.before {
             // A terminal that is gone needs nothing.
@@ -136,7 +136,7 @@ fn this_binary() -> io::Result<PathBuf> {
     if running.exists() { Ok(running) } else { std::env::current_exe() }
 }
 
-/// What it means that a prompt ended and said nothing: whoever closes a terminal ends all that is at it.
+/// The outcome of a prompt that ended without an answer: closing a terminal ends every process at it.
 fn ended<T>(status: ExitStatus) -> anyhow::Result<OnTerminal<T>> {
     match status.signal() {
         Some(_) => Ok(OnTerminal::Ended),

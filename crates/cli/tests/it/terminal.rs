@@ -104,6 +104,15 @@ impl Terminal {
     }
 }
 
+impl Drop for Terminal {
+    /// A command that is still at its terminal when the test is over has nobody left to ask.
+    fn drop(&mut self) {
+        // It may have ended before.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 pub(crate) const DOWN: &str = "\u{1b}[B";
 pub(crate) const ENTER: &str = "\r";
 const ESCAPE: &str = "\u{1b}";

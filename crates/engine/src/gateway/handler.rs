@@ -57,7 +57,7 @@ impl ServerHandler for Handler {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let mut call = Call { name: request.name.into_owned(), arguments, call_ref: None };
         if place.is_betrayed_by(&call.arguments.to_string()) {
-            // Not even here: whoever reads the journal must not be able to call in the agent's place.
+            // The token is not written down: a reader of the journal must not be able to call in the agent's place.
             call.arguments = Value::Null;
             let problem = "the arguments hold the token that you call this with, which is for nobody else";
             return Ok(refused(tools.as_ref(), call, problem.to_owned()).await);

@@ -218,6 +218,11 @@ fn ex_05_no_trigger_moves_a_contract_in_any_terminal_status() {
             let answer = stage.wait(service.runtime().ask(run.id, command));
             assert!(matches!(answer, Err(Denied::Refused(_))), "{trigger} on {status}: {answer:?}");
         }
+        assert!(run.reply_to(1, true).is_err(), "resume on {status}");
+        // Of a run that is canceled, cancel again is the same request again.
+        if status != ContractStatus::Cancelled {
+            assert!(run.cancel().is_err(), "cancel on {status}");
+        }
         assert_eq!((run.contract(), run.state().seq()), (before, seq), "nothing was written on {status}");
     }
 }
