@@ -236,13 +236,20 @@ impl Desk {
     /// Whether the engine of a run is not there now: not configured, or its program cannot be found. False where that cannot
     /// be told.
     pub(crate) fn misses_engine(&self, run_id: RunId, name: &str) -> bool {
-        let is_owner = self.sees_engines == SeesEngines::AsOwner;
+        let shell = self.workspaces.shell(run_id);
+        let can_tell = match self.sees_engines {
+            SeesEngines::AsOwner => true,
+            SeesEngines::AsReader => shell.is_some() || self.config.engine(name).is_none(),
+            SeesEngines::Not => false,
+        };
+        can_tell && self.lacks(name, shell.as_ref())
+    }
+
+    /// Whether there is no such engine for an agent that was asked for from this shell.
+    pub(crate) fn lacks(&self, name: &str, shell: Option<&ShellVariables>) -> bool {
         match self.config.engine(name).map(|config| config.how) {
-            None => self.sees_engines != SeesEngines::Not,
-            Some(How::Acp { .. } | How::Exec { .. } | How::Reasoning(_)) => {
-                let shell = self.workspaces.shell(run_id);
-                (is_owner || shell.is_some()) && !self.is_installed(name, shell.as_ref())
-            }
+            None => true,
+            Some(How::Acp { .. } | How::Exec { .. } | How::Reasoning(_)) => !self.is_installed(name, shell),
             // Whether there is a recording is a matter of the skill.
             Some(How::Replay { .. }) => false,
         }

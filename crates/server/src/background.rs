@@ -1,6 +1,6 @@
 //! An owner in the background: it has no port, and ends by itself when nothing can go on without a person.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use adjourn_core::RunStatus;
@@ -21,6 +21,9 @@ use crate::webhooks::Webhooks;
 /// How long nothing has to go on, and nobody be connected, before the owner ends. Whoever started it is about to ask something
 /// of it, and the next command of a script finds it.
 const IDLE_FOR: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether the data directory is still there.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Rows of roundtables that are read at once.
 const PAGE: usize = 256;
@@ -59,6 +62,7 @@ pub async fn run_until_idle(options: Background, ending: Ending) -> Result<(), E
             tokio::select! {
                 idle = idle(&service, telling, &connections) => idle,
                 () = drained(&service, &ending, grace) => Ok(()),
+                () = removed(&data_dir) => Ok(()),
             }
         };
         let (served, over) = tokio::join!(serving, async {
@@ -69,7 +73,7 @@ pub async fn run_until_idle(options: Background, ending: Ending) -> Result<(), E
         served?;
         over?;
         // Something may have come in just before the doors were closed, from somebody who is gone by now.
-        if !can_go_on(service.store().as_ref())? {
+        if !data_dir.is_dir() || !can_go_on(service.store().as_ref())? {
             break;
         }
     }
@@ -81,6 +85,13 @@ pub async fn run_until_idle(options: Background, ending: Ending) -> Result<(), E
     drop(service);
     ended(threads).await;
     Ok(())
+}
+
+/// Waits until somebody removed the data directory: nobody will ever see what an owner does then.
+async fn removed(data_dir: &Path) {
+    while data_dir.is_dir() {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
 }
 
 /// Who tells others what happened.

@@ -84,6 +84,21 @@ fn a_command_that_is_done_alone_makes_an_owner_end_that_only_waits() {
 }
 
 #[test]
+fn an_owner_ends_with_the_data_directory_that_somebody_removed() {
+    let world = World::new();
+    let started = world.started();
+    let left = world.says(&["run", "deploy", "--engine", "works", "--detach"]);
+    assert_eq!(left.code, Some(3), "{left:?}");
+    fs::read_to_string(&started).unwrap();
+    let lock = fs::read_to_string(world.path().join(".adjourn/adjourn.lock")).unwrap();
+    let pid = lock.strip_prefix("process ").unwrap().split_once(' ').unwrap().0;
+    fs::remove_dir_all(world.path().join(".adjourn")).unwrap();
+    // One that nobody has asked about yet has no arguments any more.
+    let command = format!("/proc/{pid}/cmdline");
+    until("it has ended", || fs::read(&command).map_or(true, |words| words.is_empty()).then_some(()));
+}
+
+#[test]
 fn without_a_background_the_command_owns_the_directory_itself() {
     let world = World::new();
     let run = ["run", "deploy", "--engine", "asks", "--answer", "prod"];

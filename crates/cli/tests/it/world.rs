@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use rustix::fs::FlockOperation;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -214,6 +215,26 @@ impl World {
     pub(crate) fn starts(&self, run: &str) -> usize {
         let starts = fs::read_to_string(self.path().join("starts")).unwrap_or_default();
         starts.lines().filter(|line| *line == run).count()
+    }
+}
+
+impl Drop for World {
+    /// Ends the owners that commands left in the background: a test may leave them with agents that never end.
+    fn drop(&mut self) {
+        let folders = fs::read_dir(self.path()).into_iter().flatten().flatten();
+        for lock in folders.filter_map(|folder| fs::read_to_string(folder.path().join("adjourn.lock")).ok()) {
+            let pid =
+                lock.strip_prefix("process ").and_then(|rest| rest.split_once(" (adjourn background) "));
+            let pid = pid.and_then(|(pid, _)| Pid::from_raw(pid.parse().ok()?));
+            // Another process may have its number by now.
+            let is_ours = |pid: &Pid| {
+                let name = fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_nonzero()));
+                name.is_ok_and(|name| name.trim_end() == "adjourn")
+            };
+            if let Some(pid) = pid.filter(is_ours) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
     }
 }
 

@@ -170,7 +170,7 @@ impl Pass<'_> {
         let id = self.id;
         self.reading(move |service| {
             let shell = service.desk().workspaces().roundtable_shell(id);
-            Ok(!service.desk().is_installed(&engine, shell.as_ref()))
+            Ok(service.desk().lacks(&engine, shell.as_ref()))
         })
         .await
     }
