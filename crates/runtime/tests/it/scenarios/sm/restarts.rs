@@ -5,7 +5,7 @@ use std::env;
 use std::path::PathBuf;
 
 use adjourn_core::roundtable::{ActivationOutcome, Roundtable};
-use adjourn_core::{RoundtableId, RunStatus};
+use adjourn_core::{ErrorCode, RoundtableId, RunStatus};
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::json;
 
@@ -144,7 +144,10 @@ fn an_engine_that_is_missing_between_rounds_loses_nobody() {
         let state = stage.service().roundtable(table.id).unwrap();
         state.current().is_some_and(|round| round.number == 2).then_some(())
     });
-    stage.restart();
+    // A run that is asked for now fails; the agents of the roundtable are asked when they are there.
+    let other = stage.start(json!({ "execution_mode": "auto" }));
+    other.ends();
+    assert_eq!(other.code(), Some(ErrorCode::EngineNotFound));
     assert!(!stage.was_told("open-2", 1));
     std::fs::rename(&hidden, &there).unwrap();
     stage.told("open-2", 1);
