@@ -5,7 +5,7 @@ use std::env;
 use std::path::PathBuf;
 
 use adjourn_core::roundtable::{ActivationOutcome, Roundtable};
-use adjourn_core::{RoundtableId, RunStatus};
+use adjourn_core::{ErrorCode, RoundtableId, RunStatus};
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::json;
 
@@ -133,16 +133,21 @@ fn the_runs_of_a_roundtable_that_was_closed_right_before_the_end_are_canceled_af
 fn an_engine_that_is_missing_between_rounds_loses_nobody() {
     let stage = Stage::of_players("");
     let (there, hidden) = (stage.path().join("agent"), stage.path().join("hidden"));
-    let said = json!({ "__SKILL_DONE__": true, "summary": "They hold what they hold." });
-    // The last one of the round is gone when it has spoken.
-    let hide = format!("mv {} {}", there.display(), hidden.display());
-    stage.plays_out("close-1", &format!("{hide}\ncat <<'END'\n{said}\nEND\n"));
-    stage.plays("close-2", &all_of_it());
+    stage.holds_back("close");
     let table = stage.table(json!({ "limits": { "max_rounds": 2 } }));
+    stage.told("close-1", 1);
+    // It is started already, and nobody after it can be.
+    std::fs::rename(&there, &hidden).unwrap();
+    stage.plays("close-1", &json!({ "summary": "They hold what they hold." }));
+    stage.plays("close-2", &all_of_it());
     until("the second round", || {
-        (stage.service().roundtable(table.id).unwrap().rounds().len() == 2).then_some(())
+        let state = stage.service().roundtable(table.id).unwrap();
+        state.current().is_some_and(|round| round.number == 2).then_some(())
     });
-    stage.restart();
+    // A run that is asked for now fails; the agents of the roundtable are asked when they are there.
+    let other = stage.start(json!({ "execution_mode": "auto" }));
+    other.ends();
+    assert_eq!(other.code(), Some(ErrorCode::EngineNotFound));
     assert!(!stage.was_told("open-2", 1));
     std::fs::rename(&hidden, &there).unwrap();
     stage.told("open-2", 1);
