@@ -1,5 +1,6 @@
 //! The data directory, and what is said of it before a command.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use adjourn_core::{RunId, Timestamp};
@@ -7,7 +8,7 @@ use adjourn_engine::ShellVariables;
 use adjourn_runtime::config::{Config, ConfigFile};
 use adjourn_runtime::workspace::{Workspace, WorkspaceError, Workspaces};
 use adjourn_runtime::{Clock, SystemClock};
-use adjourn_store::{Error, SqliteStore};
+use adjourn_store::{Error, LOCK_FILE, SqliteStore};
 use anyhow::{Context, anyhow};
 use clap::Args;
 
@@ -117,6 +118,19 @@ impl Global {
     pub(crate) fn names_other_config(&self) -> bool {
         let named = self.config.as_ref().and_then(|named| std::path::absolute(named).ok());
         named.is_some_and(|named| remembered_config::read(&self.data).as_ref() != Some(&named))
+    }
+
+    /// Whether the configuration file was changed since an owner in the background wrote itself into the lock.
+    pub(crate) fn config_changed_under_background_owner(&self) -> bool {
+        let beside = || ConfigFile::path_beside(&self.data);
+        let named = self.config.clone().or_else(|| remembered_config::read(&self.data));
+        let changed_at =
+            std::fs::metadata(named.unwrap_or_else(beside)).map(|file| (file.ctime(), file.ctime_nsec()));
+        let lock = std::fs::metadata(self.data.join(LOCK_FILE));
+        let lock = lock.map(|file| (file.mtime(), file.mtime_nsec()));
+        let is_background = adjourn_store::owner(&self.data).contains("(adjourn background)");
+        is_background
+            && changed_at.is_ok_and(|changed_at| lock.is_ok_and(|started_at| changed_at > started_at))
     }
 
     /// The configuration file that counts: the one that is named, else the one that the data directory was last used with, else

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use adjourn_core::RunStatus;
-use adjourn_store::{RunFilter, SqliteStore, Store};
+use adjourn_store::{RunFilter, SqliteStore, Store, UNNAMED_OWNER as UNNAMED};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::data::Global;
@@ -13,6 +13,9 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// How long it may take to end. Nothing keeps it but what it began just then.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long an owner may take to write down who it is, once it has the lock.
+const NAMES_ITSELF_WITHIN: Duration = Duration::from_secs(1);
 
 /// The wish that the owner ends.
 pub(crate) struct MakeRoom<'g> {
@@ -34,6 +37,9 @@ impl<'g> MakeRoom<'g> {
 
     /// Tells the owner, as the lock describes it, to end; whether it is worth to look again.
     pub(crate) fn asks(&mut self, owner: &str) -> bool {
+        if owner == UNNAMED {
+            return self.began.elapsed() < NAMES_ITSELF_WITHIN;
+        }
         let Some(pid) = in_background(owner) else { return false };
         if self.began.elapsed() > ENDS_WITHIN {
             return false;

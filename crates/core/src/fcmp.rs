@@ -191,6 +191,7 @@ fn kind(event: &Event) -> Option<FrameType> {
         | Event::ToolChanged { .. }
         | Event::ProcessLost
         | Event::EndRequested(_)
+            | Event::TurnOver
         | Event::ResultRecorded(_) => None,
     }
 }
@@ -255,6 +256,7 @@ fn data(event: &Event) -> Value {
         | Event::ToolChanged { .. }
         | Event::ProcessLost
         | Event::EndRequested(_)
+        | Event::TurnOver
         | Event::ResultRecorded(_) => Value::Null,
     }
 }

@@ -260,6 +260,7 @@ fn interaction_changes(events: &[Event], after: &Run) -> Vec<Change> {
             | Event::ToolsListed(_)
             | Event::ToolChanged { .. }
             | Event::EndRequested(_)
+            | Event::TurnOver
             | Event::ResultRecorded(_)
             | Event::SetAside(_) => {}
         }

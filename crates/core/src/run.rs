@@ -101,6 +101,8 @@ pub struct Run {
     profile: Profile,
     /// The run has to end as soon as its process has.
     ending: Option<EndCause>,
+    /// The turn of a run that has to end is over, and only its process is still there.
+    turn_over: bool,
     interactions: Vec<Interaction>,
     contracts: BTreeMap<ExecutionId, Contract>,
     /// The tools as they were when they were first listed.

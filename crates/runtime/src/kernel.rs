@@ -465,6 +465,7 @@ impl<T> Kernel<T> {
                 }
                 Event::InteractionOpened { boot: None, .. }
                 | Event::Created(_)
+                | Event::TurnOver
                 | Event::Observed(_)
                 | Event::RepairStarted { .. }
                 | Event::Warned(_)

@@ -142,6 +142,7 @@ fn log(run_id: RunId, attempt: u32, event: &Event) {
             );
         }
         Event::EndRequested(_) => debug!(run_id, attempt, "run is to end"),
+        Event::TurnOver => debug!(run_id, attempt, "turn is over, its process is not"),
         Event::Observed(_) | Event::ResultRecorded(_) => {}
     }
 }

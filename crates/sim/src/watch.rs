@@ -172,7 +172,11 @@ impl Watch {
     pub(crate) fn creating(&mut self, kernel: Option<&Kernel<u64>>, run_id: RunId, spec: &RunSpec) {
         self.queue.wanted(run_id, spec.priority);
         self.asking.wanted(run_id, spec);
-        let Some(kernel) = kernel else { return };
+        // While the journal does not answer nothing starts, and whether a run would wait cannot be told.
+        let Some(kernel) = kernel.filter(|kernel| !kernel.is_held_up()) else {
+            self.to_refuse.remove(&run_id);
+            return;
+        };
         let slots = kernel.slots();
         // A slot that is kept for a run that is being put right is not free.
         let has_room =
@@ -191,7 +195,7 @@ impl Watch {
     }
 
     pub(crate) fn create_answered(&mut self, run_id: RunId, answer: &Answer) -> Result<(), Violation> {
-        let is_full = self.to_refuse.remove(&run_id).unwrap_or(false);
+        let Some(is_full) = self.to_refuse.remove(&run_id) else { return Ok(()) };
         let is_refused = matches!(answer, Err(Denied::QueueFull { .. }));
         // Whoever only finds the run that was created before needs no place.
         let is_created = answer.as_ref().is_ok_and(|accepted| !accepted.events.is_empty());

@@ -28,6 +28,7 @@ pub use contract::{
 pub use decider::{Accepted, Answer, Decider, Denied, News, Request};
 pub use error::Error;
 pub use journal::Journal;
+pub use lock::{LOCK_FILE, UNNAMED_OWNER, owner};
 pub use modes::protect;
 pub use pulse::{Pulse, STEP_MAX, Stuck};
 pub use sqlite::{Examination, Finding, Remedy, SqliteStore};

@@ -20,7 +20,8 @@ use rustix::process::Pid;
 use crate::Error;
 use crate::directory;
 
-const FILE_NAME: &str = "adjourn.lock";
+/// The file in a data directory that says who owns it.
+pub const LOCK_FILE: &str = "adjourn.lock";
 
 /// What is read of somebody else's lock file: a path and a few words fit.
 const OWNER_BYTES_MAX: u64 = 512;
@@ -110,7 +111,7 @@ enum Of {
 
 fn open_file(dir: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(dir.join(FILE_NAME))
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(dir.join(LOCK_FILE))
 }
 
 /// Writes down who we are. The lock is ours whether or not that can be written: a full disk must not keep us out.
@@ -139,14 +140,18 @@ fn is_dead(owner: &str) -> bool {
     rustix::process::test_kill_process(pid) == Err(Errno::SRCH)
 }
 
-fn owner(dir: &Path) -> String {
+/// What an owner is called that has not written down who it is, or never could.
+pub const UNNAMED_OWNER: &str = "another process";
+
+/// Who owns the data directory `dir`, as the lock describes it. Whoever is named may have ended since.
+pub fn owner(dir: &Path) -> String {
     let mut text = String::new();
     let read =
-        File::open(dir.join(FILE_NAME)).and_then(|file| file.take(OWNER_BYTES_MAX).read_to_string(&mut text));
+        File::open(dir.join(LOCK_FILE)).and_then(|file| file.take(OWNER_BYTES_MAX).read_to_string(&mut text));
     match text.lines().next() {
         Some(line) if read.is_ok() && line.starts_with("process ") => line.escape_debug().to_string(),
         // It was locked but not yet, or never, written.
-        _ => "another process".to_owned(),
+        _ => UNNAMED_OWNER.to_owned(),
     }
 }
 
@@ -154,7 +159,7 @@ fn owner(dir: &Path) -> String {
 mod tests {
     use std::fs;
 
-    use super::{FILE_NAME, Lock};
+    use super::{LOCK_FILE, Lock};
     use crate::Error;
 
     #[test]
@@ -175,9 +180,9 @@ mod tests {
     fn a_lock_file_that_was_removed_lets_nobody_else_in_and_comes_back() {
         let dir = tempfile::tempdir().unwrap();
         let mut first = Lock::take(dir.path()).unwrap();
-        fs::remove_file(dir.path().join(FILE_NAME)).unwrap();
+        fs::remove_file(dir.path().join(LOCK_FILE)).unwrap();
         assert!(matches!(Lock::take(dir.path()), Err(Error::Owned { .. })));
-        fs::remove_file(dir.path().join(FILE_NAME)).unwrap();
+        fs::remove_file(dir.path().join(LOCK_FILE)).unwrap();
         first.check().unwrap();
         let message = Lock::take(dir.path()).unwrap_err().to_string();
         assert!(message.contains(&format!("process {}", std::process::id())), "{message}");
@@ -187,7 +192,7 @@ mod tests {
     fn an_owner_of_an_earlier_version_that_took_the_place_of_a_removed_file_is_noticed() {
         let dir = tempfile::tempdir().unwrap();
         let mut first = Lock::take(dir.path()).unwrap();
-        fs::remove_file(dir.path().join(FILE_NAME)).unwrap();
+        fs::remove_file(dir.path().join(LOCK_FILE)).unwrap();
         let file = super::open_file(dir.path()).unwrap();
         rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
         assert!(matches!(first.check(), Err(Error::Owned { .. })));
@@ -205,7 +210,7 @@ mod tests {
     #[test]
     fn what_a_dead_owner_left_behind_keeps_nobody_out() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(FILE_NAME), "process 1 (init) since ever\n").unwrap();
+        fs::write(dir.path().join(LOCK_FILE), "process 1 (init) since ever\n").unwrap();
         Lock::take(dir.path()).unwrap();
     }
 
@@ -214,7 +219,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let copy = Lock::take(dir.path()).unwrap();
         // No process has the largest number there is.
-        fs::write(dir.path().join(FILE_NAME), format!("process {} (adjourn) since ever\n", i32::MAX))
+        fs::write(dir.path().join(LOCK_FILE), format!("process {} (adjourn) since ever\n", i32::MAX))
             .unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -230,7 +235,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let _lock = Lock::take(dir.path()).unwrap();
         for note in [&b""[..], b"\xff\xfe", b"hello"] {
-            fs::write(dir.path().join(FILE_NAME), note).unwrap();
+            fs::write(dir.path().join(LOCK_FILE), note).unwrap();
             let message = Lock::take(dir.path()).unwrap_err().to_string();
             assert!(message.contains("is in use by another process"), "{message}");
         }

@@ -20,6 +20,7 @@ use super::transport::Transport;
 use crate::background;
 use crate::data::Global;
 use crate::exit::wrong_use;
+use crate::make_room::MakeRoom;
 use crate::style::{self, styled};
 use crate::text::clean;
 
@@ -52,8 +53,9 @@ pub(super) async fn find(global: &Global, role: Role) -> anyhow::Result<Transpor
     if role == Role::Reads {
         return reading(global);
     }
-    if let Some(socket) = answering(&global.data).await {
-        note_config(global);
+    if let Some(socket) = answering(&global.data).await
+        && !ends_for_new_config(global).await
+    {
         return Ok(Transport::Socket(socket));
     }
     // Whether it is trusted is asked here, where there may be a terminal.
@@ -91,16 +93,29 @@ fn is_in_foreground() -> anyhow::Result<bool> {
     }
 }
 
-/// Remembers a configuration that was named, and says that the owner has another.
-fn note_config(global: &Global) {
-    if global.names_other_config() {
+/// Whether the owner is gone, because the configuration that counts now is not the one that it was started with. An owner in the
+/// background ends for that, unless a turn goes on; whoever goes on with another configuration is named in a warning.
+async fn ends_for_new_config(global: &Global) -> bool {
+    let names_other = global.names_other_config();
+    if names_other {
         global.remember_config();
-        anstream::eprintln!(
-            "{} somebody owns {} already, and keeps the configuration that it was started with until it ends",
-            styled(style::ODD, "warning:"),
-            clean(&global.data.display().to_string())
-        );
     }
+    if !names_other && !global.config_changed_under_background_owner() {
+        return false;
+    }
+    let mut room = MakeRoom::new(global);
+    while room.asks(&adjourn_store::owner(&global.data)) {
+        if answering(&global.data).await.is_none() {
+            return true;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    anstream::eprintln!(
+        "{} the owner of {} is at work, and keeps the configuration that it was started with until it ends",
+        styled(style::ODD, "warning:"),
+        clean(&global.data.display().to_string())
+    );
+    false
 }
 
 fn reading(global: &Global) -> anyhow::Result<Transport> {

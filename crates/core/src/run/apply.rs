@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::event::{ContractDetail, Event, Observation, TurnReason};
+use super::event::{ContractDetail, EndCause, Event, Observation, TurnReason};
 use super::{Profile, Run, RunSpec, Strict, Usage};
 use crate::interaction::{Action, By, ByKind, Resolution, Subject};
 use crate::machine::Machine;
@@ -60,6 +60,7 @@ impl Run {
             sandbox: None,
             profile: spec.profile,
             ending: None,
+            turn_over: false,
             interactions: Vec::new(),
             contracts: std::collections::BTreeMap::new(),
             tools: None,
@@ -221,7 +222,14 @@ impl Run {
                 self.profile = Profile::Resumable;
                 self.drop_deadlines();
             }
-            Event::EndRequested(cause) => self.ending = Some(cause.clone()),
+            Event::EndRequested(cause) => {
+                self.turn_over = match cause {
+                    EndCause::TurnSucceeded | EndCause::TurnFailed(_) => true,
+                    EndCause::Canceled(_) | EndCause::WaitTimedOut => self.turn_over,
+                };
+                self.ending = Some(cause.clone());
+            }
+            Event::TurnOver => self.turn_over = true,
             Event::ResultRecorded(result) => self.result = Some(result.clone()),
             Event::SetAside(set_aside) => {
                 self.rebase(at, set_aside);
@@ -292,6 +300,7 @@ impl Run {
 
     fn start_turn(&mut self, attempt: u32, reason: TurnReason) {
         self.turn += 1;
+        self.turn_over = false;
         self.turn_reason = Some(reason);
         self.interrupted = false;
         if attempt != self.attempt_number {

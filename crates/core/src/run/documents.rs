@@ -60,6 +60,7 @@ impl Event {
             | Self::ContractSettled { .. }
             | Self::ProcessLost
             | Self::EndRequested(_)
+            | Self::TurnOver
             | Self::CallRefused(_)
             | Self::ToolsListed(_)
             | Self::ToolChanged { .. }

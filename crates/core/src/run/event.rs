@@ -161,6 +161,8 @@ pub enum Event {
     ProcessLost,
     /// The run has to end as soon as its process has.
     EndRequested(EndCause),
+    /// The turn of a run that has to end is over, and its process is still there.
+    TurnOver,
     /// The run has a result.
     ResultRecorded(Value),
     /// A part of the journal before this cannot be read. The state goes on from here.

@@ -121,6 +121,7 @@ impl Trace {
             | Event::ToolChanged { .. }
             | Event::ProcessLost
             | Event::EndRequested(_)
+            | Event::TurnOver
             | Event::ResultRecorded(_) => None,
         }
     }

@@ -155,7 +155,14 @@ fn moved_deadline() -> Case {
     run
 }
 
-fn all() -> [(&'static str, Case); 11] {
+/// A run that is canceled while its process works, which stays until it is ended.
+fn cancel_at_work() -> Case {
+    let mut run = Case::with(ExecutionMode::Interactive, |spec| spec.profile = Profile::StickyProcess);
+    run.starts_with_process().cancels().ends(ASKS).process_ends();
+    run
+}
+
+fn all() -> [(&'static str, Case); 12] {
     [
         ("pause_run", pause_run()),
         ("approval_with_edit", approval_with_edit()),
@@ -164,6 +171,7 @@ fn all() -> [(&'static str, Case); 11] {
         ("repair", repair()),
         ("restart_in_doubt", restart_in_doubt()),
         ("cancel", cancel()),
+        ("cancel_at_work", cancel_at_work()),
         ("failed_run", failed_run()),
         ("changed_tool", changed_tool()),
         ("refused_call", refused_call()),
@@ -236,7 +244,7 @@ fn every_kind_of_event_is_in_one_of_the_journals() {
 }
 
 /// How many kinds there are: one more than the greatest number below.
-const KINDS: usize = 29;
+const KINDS: usize = 30;
 
 /// Numbers the kinds of events. A new one gets the next number here, and a run above that shows it.
 fn kind(event: &Event) -> usize {
@@ -270,6 +278,7 @@ fn kind(event: &Event) -> usize {
         Event::Observed(Observation::Sandbox(_)) => 26,
         Event::DeadlineMoved { .. } => 27,
         Event::CallRefused(_) => 28,
+        Event::TurnOver => 29,
         // Only a journal that cannot be read has one; `set_aside` tests it.
         Event::SetAside(_) => KINDS,
     }

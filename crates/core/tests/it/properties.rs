@@ -1,8 +1,8 @@
 //! Properties of runs under any sequence of commands.
 
 use adjourn_core::{
-    ActionType, Command, ContractReport, ContractStatus, Evidence, Observation, Run, RunId, RunStatus,
-    TurnEnd,
+    ActionType, Command, ContractReport, ContractStatus, Evidence, Observation, Profile, Run, RunId,
+    RunStatus, TurnEnd,
 };
 use proptest::prelude::{ProptestConfig, proptest};
 use serde_json::json;
@@ -64,8 +64,10 @@ fn helpful(run: &Run) -> Option<Command> {
     let turn = run.turn();
     match run.status() {
         RunStatus::Succeeded | RunStatus::Failed | RunStatus::Canceled => None,
-        _ if run.ending().is_some() && run.process().is_some() => {
-            let process = run.process().expect("it was looked for");
+        _ if run.ending().is_some()
+            && run.profile() == Profile::StickyProcess
+            && let Some(process) = run.process() =>
+        {
             Some(Command::ReportProcessEnded { process, loadable: true })
         }
         RunStatus::Queued => Some(Command::StartTurn),

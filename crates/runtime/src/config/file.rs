@@ -22,10 +22,15 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
+    /// Where the file beside the data directory is, if there is one.
+    pub fn path_beside(data_dir: &Path) -> PathBuf {
+        // The parent of `.adjourn` is the folder one is in, which has no name.
+        data_dir.parent().unwrap_or(Path::new("")).join(FILE_NAME)
+    }
+
     /// The file that belongs to `data_dir`, if there is one.
     pub fn beside(data_dir: &Path) -> Result<Option<Self>, ConfigError> {
-        // The parent of `.adjourn` is the folder one is in, which has no name.
-        let path = data_dir.parent().unwrap_or(Path::new("")).join(FILE_NAME);
+        let path = Self::path_beside(data_dir);
         match read(&path) {
             Ok(text) => Ok(Some(Self { path, text })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -62,8 +62,10 @@ impl Deadlines {
     /// Takes note of a run whose state is durable. A question can be found only now: whoever looked for it in between
     /// did not see it.
     pub(super) fn committed(&mut self, run: &Run) {
-        self.look_at(run);
         let id = run.id();
+        // Refused because of what was just becoming durable, an expiry is tried again when it is due by the new row.
+        self.set_aside.remove(&id);
+        self.look_at(run);
         if let Some((at, turn)) = self.turn_of.get(&id).copied()
             && (run.status() != RunStatus::Running || turn != run.turn())
         {

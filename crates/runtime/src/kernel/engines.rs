@@ -119,6 +119,13 @@ impl<T> Kernel<T> {
         }
     }
 
+    /// Takes note that the engine of a run was just found, which has its slot: nothing has to look for it once more.
+    pub(super) fn found_engine(&mut self, run_id: RunId) {
+        if self.scheduler.is_reserved(run_id) {
+            self.engines.found.insert(run_id);
+        }
+    }
+
     /// Passes a run over whose engine is not there.
     pub(super) fn block(&mut self, run_id: RunId) {
         let Ok(Some(run)) = self.decider.state(run_id) else { return };

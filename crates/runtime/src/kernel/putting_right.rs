@@ -59,7 +59,9 @@ impl<T> Kernel<T> {
         self.absorb();
         // Recovery may have changed nothing, and the scheduler has to know the run all the same.
         self.look_up(run_id);
-        if !survey.engine {
+        if survey.engine {
+            self.found_engine(run_id);
+        } else {
             self.block(run_id);
         }
     }

@@ -172,8 +172,12 @@ async fn asks_by_its_tool(staged: Option<Staged>) {
     assert_eq!((contracts.len(), contracts[0].status), (1, ContractStatus::Completed));
     assert_eq!(contracts[0].result, Some(json!("blue")));
     let told = last_prompt(&server);
-    let answer = told.rfind("This is what became of calls").expect("it is told what became of its call");
-    assert!(told[answer..].contains(ASK_THE_USER) && told[answer..].contains("blue"), "{}", &told[answer..]);
+    let answer = told.rfind("You asked:").expect("the answer reads as to a question that was printed");
+    assert!(
+        told[answer..].contains("Which colour?") && told[answer..].contains("blue"),
+        "{}",
+        &told[answer..]
+    );
     stage.close().await;
 }
 

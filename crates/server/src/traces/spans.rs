@@ -166,6 +166,7 @@ impl Trace {
             | Event::ToolChanged { .. }
             | Event::ProcessLost
             | Event::EndRequested(_)
+            | Event::TurnOver
             | Event::ResultRecorded(_) => {}
         }
     }

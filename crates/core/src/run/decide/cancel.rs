@@ -28,11 +28,12 @@ pub(super) fn process_ended(draft: &mut Draft, process: Process, loadable: bool)
     if draft.run.process != Some(process) {
         return Ok(());
     }
-    if draft.run.ending.is_some() {
+    let is_at_work = draft.run.status == RunStatus::Running && !draft.run.turn_over;
+    if draft.run.ending.is_some() && !is_at_work {
         return end::complete(draft);
     }
     if draft.run.status == RunStatus::Running {
-        // The turn that it executed reports its own end, after which no process stays.
+        // The turn reports its own end, after which no process stays. It may have one of its own by now, in place of this one.
         if draft.run.stays() {
             draft.emit(Event::ProcessLost);
         }

@@ -86,8 +86,14 @@ pub(super) fn observe(draft: &mut Draft, turn: u32, observations: &[Observation]
 pub(super) fn end(draft: &mut Draft, turn: u32, how: &TurnEnd) -> Result<(), Refusal> {
     fence(&draft.run, turn)?;
     if draft.run.ending.is_some() {
+        if !draft.run.stays() {
+            return end::complete(draft);
+        }
         // A process that stays outlives its turn, and the run ends with the process.
-        return if draft.run.stays() { Ok(()) } else { end::complete(draft) };
+        if !draft.run.turn_over {
+            draft.emit(Event::TurnOver);
+        }
+        return Ok(());
     }
     let evidence = match (how, attempts::exceeded(&draft.run)) {
         (TurnEnd::Failed(error), _) => return end::request(draft, EndCause::TurnFailed(error.clone())),

@@ -115,7 +115,7 @@ fn a_run_that_has_to_end_takes_no_turn_and_begins_no_call() {
     assert_eq!(run.tries(Command::DispatchContract(recorded)), Err(Refusal::Ending));
     assert_eq!(run.try_request(run.send("bob"), None), Err(Refusal::Ending));
     assert_eq!(run.try_request(run.send("cid"), Some(Question::confirm("Send?"))), Err(Refusal::Ending));
-    run.process_ends();
+    run.process_ends().suspends();
     assert_eq!(run.contract_status(recorded), ContractStatus::Cancelled);
 
     let mut waiting = sticky();
@@ -233,4 +233,20 @@ fn tokens_beyond_all_counting_are_no_reason_to_panic() {
     let usage = adjourn_core::Usage { input_tokens: u64::MAX, output_tokens: u64::MAX, cost_usd: None };
     run.starts().shows(vec![Observation::Usage(usage), Observation::Usage(usage)]);
     assert_eq!(run.run().usage(), usage);
+}
+
+#[test]
+fn a_process_that_dies_while_its_turn_is_stopped_does_not_end_the_run_before_the_turn() {
+    // The turn may have started another process by then, in place of the one that died.
+    let mut run = Case::with(ExecutionMode::Interactive, |spec| spec.profile = Profile::StickyProcess);
+    run.starts_with_process().cancels().process_ends();
+    assert_eq!((run.status(), run.run().holds_slot()), (RunStatus::Running, true));
+    run.suspends();
+    assert_eq!(run.status(), RunStatus::Canceled);
+
+    let mut over = Case::with(ExecutionMode::Interactive, |spec| spec.profile = Profile::StickyProcess);
+    over.starts_with_process().cancels().suspends();
+    assert_eq!((over.status(), over.run().holds_slot()), (RunStatus::Running, true));
+    over.process_ends();
+    assert_eq!(over.status(), RunStatus::Canceled);
 }

@@ -327,7 +327,10 @@ fn an_engine_that_goes_missing_between_question_and_answer_blocks_the_run() {
     fs::rename(stage.path().join("agent"), stage.path().join("hidden")).unwrap();
     assert_eq!(run.reply("SQLite").unwrap().status(), RunStatus::Queued);
     fs::rename(stage.path().join("hidden"), stage.path().join("agent")).unwrap();
-    stage.advance(2);
+    until("the next look for the engine", || {
+        stage.advance(2);
+        run.had_turn(2).then_some(())
+    });
     run.turn(2).finishes("SQLite");
     assert_eq!(run.ends().status(), RunStatus::Succeeded);
 }
