@@ -84,6 +84,38 @@ fn a_command_that_is_done_alone_makes_an_owner_end_that_only_waits() {
 }
 
 #[test]
+fn an_owner_that_only_waits_makes_room_for_a_changed_configuration() {
+    let world = World::new();
+    // Its deadline is an hour away, and there is an owner who waits for it, with the configuration as it was.
+    let waits = ["run", "deploy", "--engine", "asks", "--no-strict", "--session-timeout", "3600", "--json"];
+    assert_eq!(world.says(&waits).code, Some(3));
+    let before = fs::read_to_string(world.path().join("adjourn.toml")).unwrap();
+    world.write("adjourn.toml", &before.replace("[engines.asks]", "[engines.renamed]"));
+    let said = world.says(&["run", "deploy", "--engine", "renamed", "--answer", "prod"]);
+    assert_eq!((said.code, said.stderr.contains("warning")), (Some(0), false), "{said:?}");
+    world.write("adjourn.toml", &before);
+    let run = &world.items(&["inbox"])[0]["run_id"];
+    let said = world.says(&["reply", run.as_str().unwrap(), "prod"]);
+    assert_eq!(said.code, Some(0), "what waited goes on: {said:?}");
+}
+
+#[test]
+fn an_owner_at_work_keeps_its_configuration_and_the_command_says_so() {
+    let world = World::new();
+    let started = world.started();
+    let left = world.says(&["run", "deploy", "--engine", "works", "--mode", "auto", "--detach"]);
+    assert_eq!(left.code, Some(3), "{left:?}");
+    fs::read_to_string(&started).unwrap();
+    let before = fs::read_to_string(world.path().join("adjourn.toml")).unwrap();
+    world.write("adjourn.toml", &before.replace("[engines.asks]", "[engines.renamed]"));
+    let run = world.items(&["ps"])[0]["run_id"].as_str().unwrap().to_owned();
+    let said = world.says(&["run", "deploy", "--engine", "renamed", "--answer", "prod"]);
+    assert!(said.stderr.contains("keeps the configuration that it was started with"), "{said:?}");
+    assert_eq!(said.code, Some(5), "{said:?}");
+    world.let_go(&run);
+}
+
+#[test]
 fn an_owner_ends_with_the_data_directory_that_somebody_removed() {
     let world = World::new();
     let started = world.started();
