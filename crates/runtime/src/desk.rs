@@ -1,28 +1,24 @@
 //! Where turns get what they need: the skill and the folders of the run, its engine, and the words for its agent.
 
+mod engines;
+mod words;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use adjourn_core::roundtable::Role;
-use adjourn_core::{
-    Contract, ContractStatus, ErrorCode, Interaction, ResumesBy, Run, RunError, RunId, RunSpec, Schema,
-    Subject, Survey, TurnReason,
-};
+use adjourn_core::{ErrorCode, ResumesBy, Run, RunError, RunId, RunSpec, Schema, Survey, TurnReason};
 use adjourn_engine::agent_processes::AgentProcesses;
 use adjourn_engine::secrets::{Masker, secrets_in};
-use adjourn_engine::supervisor::{ACCEPTED, NONE, Supervisor};
-use adjourn_engine::{
-    Acceptance, AcpConfig, AcpEngine, Engine, ExecConfig, ExecEngine, Gateway, NoTools, Protected,
-    ReasoningEngine, Recorder, ReplayEngine, ShellVariables, Turn,
-};
+use adjourn_engine::supervisor::Supervisor;
+use adjourn_engine::{Engine, Gateway, NoTools, Protected, Recorder, ShellVariables, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::brief::{Brief, Briefs, OutputContract};
-use crate::config::{Config, EngineConfig, How};
+use crate::config::{Config, How};
 use crate::contracts::{Contracts, Toolset};
-use crate::prompt::{self, Answered, First, News, Settled, SkillText};
 use crate::protected;
 use crate::roundtable;
 use crate::shelf::{Shelf, Shelved};
@@ -172,145 +168,6 @@ impl Desk {
         Masker::named(configured.into_iter().chain(given)).map_err(|error| error.to_string())
     }
 
-    /// The engine called `name` for a run that was asked for from this shell: a model is asked with the key that the shell has.
-    pub(crate) fn engine_for(
-        &self,
-        name: &str,
-        shell: Option<&ShellVariables>,
-    ) -> Result<Arc<dyn Engine>, String> {
-        let config = self.config.engine(name);
-        let key = config.as_ref().and_then(EngineConfig::key_variable);
-        let key = key.and_then(|variable| Some((variable, shell?.all().get(variable)?)));
-        match (&config, key) {
-            (Some(config), Some((variable, key))) if self.variables.get(variable) != Some(key) => {
-                let mut variables = self.variables.clone();
-                variables.insert(variable.to_owned(), key.clone());
-                self.make(name, config.clone(), &variables)
-            }
-            (Some(_) | None, _) => self.engine(name),
-        }
-    }
-
-    /// The engine called `name`, as configured.
-    pub fn engine(&self, name: &str) -> Result<Arc<dyn Engine>, String> {
-        let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(engine) = engines.get(name) {
-            return Ok(engine.clone());
-        }
-        let config = self.config.engine(name).ok_or_else(|| format!("there is no engine `{name}`"))?;
-        let engine = self.make(name, config, &self.variables)?;
-        engines.insert(name.to_owned(), engine.clone());
-        Ok(engine)
-    }
-
-    /// The walls that can be built here around agents, in a few words.
-    pub async fn walls(&self) -> String {
-        self.supervisor.walls().await.summary()
-    }
-
-    /// The walls around the agents of an engine, where `walls` can be built; none for an engine that starts no program.
-    pub fn sandbox(&self, name: &str, walls: &str) -> Option<String> {
-        let config = self.config.engine(name)?;
-        match config.how {
-            How::Acp { .. } | How::Exec { .. } => {
-                let accepted =
-                    walls.starts_with(NONE) && self.acceptance(name).is_some_and(|it| it.is_given());
-                let walls = if accepted { &format!("{walls}{ACCEPTED}") } else { walls };
-                Some(config.sandbox.summary(walls))
-            }
-            How::Reasoning(_) | How::Replay { .. } => None,
-        }
-    }
-
-    /// Where it is written down whether the agents of an engine run without a sandbox where none can be built.
-    pub fn acceptance(&self, engine: &str) -> Option<Acceptance> {
-        Acceptance::of_user(engine, |name| self.variables.get(name).map(PathBuf::from))
-    }
-
-    /// Whether the engine called `name` can be used here by a run that was asked for from this shell, as far as that can be
-    /// told without starting it.
-    pub fn is_installed(&self, name: &str, shell: Option<&ShellVariables>) -> bool {
-        self.engine_for(name, shell).is_ok_and(|engine| engine.is_installed(shell))
-    }
-
-    /// Whether the engine of a run is not there now: not configured, or its program cannot be found. False where that cannot
-    /// be told.
-    pub(crate) fn misses_engine(&self, run_id: RunId, name: &str) -> bool {
-        let shell = self.workspaces.shell(run_id);
-        let can_tell = match self.sees_engines {
-            SeesEngines::AsOwner => true,
-            SeesEngines::AsReader => shell.is_some() || self.config.engine(name).is_none(),
-            SeesEngines::Not => false,
-        };
-        can_tell && self.lacks(name, shell.as_ref())
-    }
-
-    /// Whether there is no such engine for an agent that was asked for from this shell.
-    pub(crate) fn lacks(&self, name: &str, shell: Option<&ShellVariables>) -> bool {
-        match self.config.engine(name).map(|config| config.how) {
-            None => true,
-            Some(How::Acp { .. } | How::Exec { .. } | How::Reasoning(_)) => !self.is_installed(name, shell),
-            // Whether there is a recording is a matter of the skill.
-            Some(How::Replay { .. }) => false,
-        }
-    }
-
-    /// What the agents of an engine may get of a shell's variables.
-    pub(crate) fn shell_for(&self, engine: &str, shell: &ShellVariables) -> ShellVariables {
-        let config = self.config.engine(engine);
-        let variables = shell.all().iter().map(|(name, value)| (name.into(), value.into()));
-        ShellVariables::new(variables, |name| config.as_ref().is_some_and(|config| config.passes(name)))
-    }
-
-    fn make(
-        &self,
-        name: &str,
-        config: EngineConfig,
-        variables: &BTreeMap<String, String>,
-    ) -> Result<Arc<dyn Engine>, String> {
-        let EngineConfig { how, permission, env, pass_env, sandbox, .. } = config;
-        let sandbox = sandbox.options(&self.protected, self.acceptance(name));
-        let env = env.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
-        match how {
-            How::Acp { command, permissions, serves, model } => {
-                let config = AcpConfig {
-                    command,
-                    permission,
-                    rules: permissions,
-                    serves,
-                    model,
-                    env,
-                    pass_env,
-                    sandbox,
-                };
-                Ok(Arc::new(AcpEngine::new(config, self.supervisor.clone(), self.gateway.clone())))
-            }
-            How::Exec { preset, command } => {
-                let config = ExecConfig { preset, command, permission, model: None, env, pass_env, sandbox };
-                Ok(Arc::new(ExecEngine::new(config, self.supervisor.clone(), self.gateway.clone())))
-            }
-            How::Replay { recording: Some(recording), pace } => ReplayEngine::open(&recording, pace)
-                .map(|engine| Arc::new(engine) as _)
-                .map_err(|error| error.to_string()),
-            How::Replay { recording: None, .. } => {
-                Err(format!("the engine `{name}` plays the recording of a skill, and there is none"))
-            }
-            How::Reasoning(model) => {
-                let options = model.options(variables).map_err(|error| error.to_string())?;
-                let engine = ReasoningEngine::new(options).map_err(|error| error.to_string())?;
-                Ok(Arc::new(engine))
-            }
-        }
-    }
-
-    /// Whether the engine called `name` has somebody work in a folder.
-    fn works_in_a_folder(&self, name: &str) -> bool {
-        match self.config.engine(name).map(|config| config.how) {
-            Some(How::Replay { .. }) => false,
-            Some(How::Acp { .. } | How::Exec { .. } | How::Reasoning(_)) | None => true,
-        }
-    }
-
     /// Whether a run needs nothing on the disk but its skill, which it only reads: the journal has all that was asked, and
     /// its engine works in no folder.
     pub(crate) fn only_reads(&self, spec: &RunSpec, asked: &Asked) -> bool {
@@ -379,97 +236,11 @@ impl Desk {
         self.workspaces.asked(run.id())
     }
 
-    fn words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>, asked: &Asked) -> String {
-        let of = |is_meant: fn(Subject) -> bool| {
-            let answers = run.turn_answers().filter(move |answer| is_meant(answer.subject));
-            answers.filter_map(answered).collect::<Vec<_>>()
-        };
-        let printed = of(|subject| subject == Subject::Turn);
-        let permissions = of(|subject| matches!(subject, Subject::Permission(_)));
-        let keeps_no_conversation = run.spec().resumes_by == ResumesBy::Journal;
-        match run.turn_reason() {
-            None | Some(TurnReason::First) => self.first_words(run, workspace, skill, asked),
-            // What became of its calls is in its own journal; it only has to hear what was said.
-            Some(_) if keeps_no_conversation && printed.is_empty() => String::new(),
-            Some(_) if keeps_no_conversation => prompt::news(&News { answered: &printed, ..News::default() }),
-            // Without a handle nothing of the turn that was cut off is left, and it begins anew.
-            Some(TurnReason::GoOn) if run.handle().is_none() => {
-                self.first_words(run, workspace, skill, asked)
-            }
-            Some(reason) => {
-                // An answer reads the same however it was asked for; only a question that got none is told as a call.
-                let own = run.turn_answers().filter(|answer| is_answer(run, answer));
-                let answered: Vec<_> = own.filter_map(answered).collect();
-                let settled = run.settled_calls().filter(|(contract, _)| !is_told_as_answer(run, contract));
-                let settled: Vec<_> = settled.map(Settled::from).collect();
-                let waiting = run.open_interactions().count();
-                let news =
-                    News { answered: &answered, settled: &settled, permissions: &permissions, waiting };
-                match reason {
-                    TurnReason::GoOn if !run.knows_task() => {
-                        prompt::go_on_with_task(&news, &self.first_words(run, workspace, skill, asked))
-                    }
-                    TurnReason::GoOn => prompt::go_on(&news),
-                    TurnReason::First | TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => {
-                        prompt::news(&news)
-                    }
-                }
-            }
-        }
-    }
-
     /// What the agent of a skill may call.
     fn declared(&self, skill: &Skill) -> Vec<String> {
         let there = skill.servers.iter().filter(|server| self.config.tools.contains_key(*server));
         skill.tools.iter().chain(there).cloned().collect()
     }
-
-    fn first_words(&self, run: &Run, workspace: &Workspace, skill: Option<&Skill>, asked: &Asked) -> String {
-        let uploads = workspace.uploads_there();
-        let files: Vec<_> = uploads.iter().map(|file| workspace.shown(file).to_owned()).collect();
-        // Without a folder as with one: a recording knows a turn by the words it was asked with.
-        let folder = workspace.skill_copy.as_deref().map(|dir| workspace.shown(dir).to_owned());
-        let text = match (skill, folder.as_deref()) {
-            (Some(skill), Some(folder)) => Some(SkillText { name: &skill.name, text: &skill.text, folder }),
-            (Some(_) | None, _) => None,
-        };
-        prompt::first(&First {
-            skill: text,
-            task: asked.prompt.as_deref(),
-            input: &asked.input,
-            parameter: &asked.parameter,
-            files: &files,
-            output_schema: skill
-                .and_then(|skill| skill.output.as_ref())
-                .map(|output| &output.document)
-                .or(asked.output.as_ref()),
-            mode: run.spec().execution_mode,
-        })
-    }
-}
-
-/// Whether an agent asked the question itself, and got an answer to it.
-fn is_answer(run: &Run, interaction: &Interaction) -> bool {
-    let has_result = |id| run.contract(id).is_some_and(|asked| asked.status == ContractStatus::Completed);
-    match interaction.subject {
-        Subject::Turn => true,
-        Subject::Form(id) => has_result(id),
-        Subject::Approval(_) | Subject::Elicitation(_) | Subject::Recovery(_) | Subject::Permission(_) => {
-            false
-        }
-    }
-}
-
-/// Whether the turn is told of the contract by the answer to its question.
-fn is_told_as_answer(run: &Run, contract: &Contract) -> bool {
-    let subject = Subject::Form(contract.spec.execution_id);
-    run.turn_answers().any(|answer| answer.subject == subject && is_answer(run, answer))
-}
-
-/// A question and its answer.
-fn answered(interaction: &Interaction) -> Option<Answered<'_>> {
-    let resolution = interaction.resolution.as_ref()?;
-    Some(Answered { question: &interaction.question, response: &resolution.response, by: &resolution.by })
 }
 
 impl Briefs for Desk {

@@ -483,24 +483,4 @@ impl<T> Kernel<T> {
             }
         }
     }
-
-    fn expire(&mut self) {
-        if self.retry_at.is_some() {
-            return;
-        }
-        match self.deadlines.due(self.store.as_ref(), self.now.wall) {
-            Ok(due) => {
-                for (run_id, id) in due {
-                    if self.recovery.is_due(run_id) {
-                        // An overdue question counts after the run was put right.
-                        self.deadlines.postpone(run_id, id);
-                        self.survey(run_id);
-                        continue;
-                    }
-                    self.offer(run_id, Command::Expire(id), Ticket::Expire(run_id, id));
-                }
-            }
-            Err(_) => self.retry_later(),
-        }
-    }
 }

@@ -8,9 +8,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use adjourn_core::{InteractionId, Refusal, Run, RunId, RunStatus, Timestamp};
+use adjourn_core::{Command, InteractionId, Refusal, Run, RunId, RunStatus, Timestamp};
 use adjourn_store::{Answer, Denied, Error, Store};
 
+use super::{Kernel, Ticket};
 use crate::clock::Steady;
 
 /// Questions that are expired at once. The rest comes with the next tick, which follows immediately.
@@ -156,5 +157,27 @@ impl Deadlines {
     pub(super) fn look_again(&mut self) {
         self.set_aside.clear();
         self.next_question = Some(Timestamp::default());
+    }
+}
+
+impl<T> Kernel<T> {
+    pub(super) fn expire(&mut self) {
+        if self.retry_at.is_some() {
+            return;
+        }
+        match self.deadlines.due(self.store.as_ref(), self.now.wall) {
+            Ok(due) => {
+                for (run_id, id) in due {
+                    if self.recovery.is_due(run_id) {
+                        // An overdue question counts after the run was put right.
+                        self.deadlines.postpone(run_id, id);
+                        self.survey(run_id);
+                        continue;
+                    }
+                    self.offer(run_id, Command::Expire(id), Ticket::Expire(run_id, id));
+                }
+            }
+            Err(_) => self.retry_later(),
+        }
     }
 }
