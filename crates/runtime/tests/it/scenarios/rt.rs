@@ -1,11 +1,13 @@
 //! RT: the life of a run.
 
+mod lost;
+
 use std::fs;
 use std::thread::JoinHandle;
 
 use adjourn_core::{
-    By, Command, ContractAction, ContractSpec, ContractStatus, ErrorCode, ExecutionId, IdempotencyKey,
-    KeyScope, RequestContract, RunStatus, ToolCall, WarningCode,
+    By, Command, ContractAction, ContractSpec, ErrorCode, ExecutionId, IdempotencyKey, KeyScope,
+    RequestContract, RunStatus, ToolCall, WarningCode,
 };
 use adjourn_testkit::acp::{Act, TakesUp};
 use serde_json::{Value, json};
@@ -137,19 +139,6 @@ every_way! {
                 "waiting_user → queued: interaction.auto_decide.timeout"
             ]
         );
-    }
-
-    #[test]
-    fn rt_06_a_restart_fails_a_run_whose_workspace_was_deleted_however_its_agent_asked(way: Way) {
-        let scene = way.scene(&[which()]);
-        let run = scene.waiting(json!({}));
-        fs::remove_dir_all(run.work()).unwrap();
-        scene.stage.restart();
-        let state = run.ends();
-        assert_eq!(run.changes().last().unwrap(), "waiting_user → failed: restart.reconcile_failed");
-        assert_eq!(run.code(), Some(ErrorCode::SessionResumeFailed));
-        assert_eq!(state.open_interactions().count(), 0);
-        assert!(state.contracts().all(|contract| contract.status == ContractStatus::Cancelled));
     }
 
     #[test]

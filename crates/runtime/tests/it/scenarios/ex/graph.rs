@@ -2,7 +2,7 @@
 
 use adjourn_core::machine::Why;
 use adjourn_core::{
-    Action, Actor as Party, Command, ContractMachine, ContractReport, ContractStatus, ContractTrigger,
+    Action, Actor as Party, By, Command, ContractMachine, ContractReport, ContractStatus, ContractTrigger,
     ExecutionId, GraphView, Machine, Question, Record, RequestContract, Run, Trace,
 };
 use adjourn_runtime::Denied;
@@ -223,6 +223,13 @@ fn ex_05_no_trigger_moves_a_contract_in_any_terminal_status() {
         if status != ContractStatus::Cancelled {
             assert!(run.cancel().is_err(), "cancel on {status}");
         }
+        let service = stage.service();
+        let canceled = service.runtime().ask(run.id, Command::CancelContract { id, by: By::USER });
+        assert_eq!(
+            stage.wait(canceled).is_ok(),
+            status == ContractStatus::Cancelled,
+            "cancel by id on {status}"
+        );
         assert_eq!((run.contract(), run.state().seq()), (before, seq), "nothing was written on {status}");
     }
 }
