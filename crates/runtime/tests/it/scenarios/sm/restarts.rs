@@ -44,7 +44,9 @@ fn sm_13_a_round_goes_on_from_its_step_after_a_kill_and_nobody_who_was_heard_is_
         until("its agents are gone", || stage.processes().is_empty().then_some(()));
         let looking = Stage::at(stage.path());
         let state = looking.read_table(table);
-        assert!(state.seq() > reached, "{}", String::from_utf8_lossy(&output.stdout));
+        // The process before may have closed the roundtable in the instant before it was killed.
+        let advanced = state.seq() > reached || state.status().is_terminal();
+        assert!(advanced, "{}", String::from_utf8_lossy(&output.stdout));
         reached = state.seq();
         if output.status.success() {
             break;
