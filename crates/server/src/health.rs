@@ -1,6 +1,6 @@
 //! Whether the server is there, and whether it can work.
 
-use adjourn_runtime::{DiskSpace, Room};
+use adjourn_kernel::{DiskSpace, Room};
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;

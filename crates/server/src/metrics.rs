@@ -9,8 +9,8 @@ mod process;
 mod requests;
 
 use adjourn_core::RunStatus;
-use adjourn_runtime::{DiskSpace, EngineSlots, Service, SlotUse};
-use adjourn_store::Tally;
+use adjourn_kernel::{DiskSpace, EngineSlots, SlotUse, Tally};
+use adjourn_runtime::Service;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -1,7 +1,7 @@
 //! What of a roundtable is a state change, for the stream of everything.
 
-use adjourn_core::roundtable::{Event, Record, render};
-use adjourn_core::{Entry, RoundtableId};
+use adjourn_core::roundtable::{Event, render};
+use adjourn_core::{Entry, Record, RoundtableId};
 use adjourn_store::{After, Error, Store};
 
 use crate::feed::{ChangeFrame, Changed};
@@ -74,6 +74,6 @@ pub(super) fn facilitator(store: &dyn Store, id: RoundtableId) -> Result<String,
     Ok(opened.unwrap_or_default())
 }
 
-pub(super) fn read(entry: &Entry) -> Result<Record, Error> {
+pub(super) fn read(entry: &Entry) -> Result<Record<Event>, Error> {
     Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })
 }
