@@ -8,17 +8,20 @@ use axum::{Extension, Router};
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::body::BODY_BYTES_MAX;
-use crate::code::Code;
-use crate::guard::{Door, Gate, guard};
-use crate::local::Reach;
-use crate::metrics::{self, Metrics};
-use crate::problem::Problem;
-use crate::streams::Streams;
-use crate::{
-    catalog, contracts, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies,
-    request_id, roundtables, runs, skills, slots,
+use crate::api::{
+    all_events, catalog, contracts, docs, events, files, health, inbox, logs, openapi, replies, roundtables,
+    runs, skills, slots,
 };
+use crate::auth::guard::{Door, Gate, guard};
+use crate::compat::jobs;
+use crate::extract::body::BODY_BYTES_MAX;
+use crate::extract::local::Reach;
+use crate::extract::request_id;
+use crate::mcp;
+use crate::observe::metrics::{self, Metrics};
+use crate::problem::Problem;
+use crate::problem::code::Code;
+use crate::stream::registry::Streams;
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -77,7 +80,7 @@ pub(crate) fn documented() -> OpenApiRouter<Server> {
         .merge(files::routes())
         .merge(logs::routes())
         .merge(inbox::routes())
-        .merge(feed::routes())
+        .merge(all_events::routes())
         .merge(roundtables::routes())
         .merge(skills::routes())
         .merge(catalog::routes())

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::answers::{Change, Changes, RunState};
 use super::transcript::line;
-use crate::events::Reader;
-use crate::feed;
+use crate::api::all_events;
+use crate::api::events::Reader;
 use crate::problem::Problem;
 use crate::router::Server;
 
@@ -79,7 +79,7 @@ pub(super) async fn of_all(server: &Server, cursor: Option<u64>, until: Instant)
         commits.mark_unchanged();
         while frames.is_empty() {
             let read =
-                move |service: &Service| Ok(feed::Changes::new(service.store().clone()).frames(after)?);
+                move |service: &Service| Ok(all_events::Changes::new(service.store().clone()).frames(after)?);
             let (found, upto) = server.blocking(read).await?;
             let Some(upto) = upto else { break };
             (frames, after) = (found, upto);

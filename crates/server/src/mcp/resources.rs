@@ -5,14 +5,14 @@ use adjourn_store::RunFilter;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::transcript::transcript;
-use crate::code::Code;
-use crate::events::Reader;
-use crate::pages::Page;
+use crate::api::events::Reader;
+use crate::api::pages::Page;
+use crate::api::runs::bad_cursor;
+use crate::extract::query::run_id;
 use crate::problem::Problem;
-use crate::query::run_id;
+use crate::problem::code::Code;
 use crate::router::Server;
-use crate::runs::bad_cursor;
-use crate::sse::PAGE_ENTRIES;
+use crate::stream::sse::PAGE_ENTRIES;
 
 /// Transcripts of one page of the list: what a person looks for is recent.
 const LISTED: usize = 50;

@@ -1,0 +1,131 @@
+//! The stream of one roundtable. Like a run's, it stays open while the roundtable waits and closes after its end.
+
+use std::sync::Arc;
+
+use adjourn_core::roundtable::{Frame, render};
+use adjourn_core::{RoundtableId, StreamId};
+use adjourn_runtime::Service;
+use adjourn_store::{After, Error, Store};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::changes::{facilitator, read};
+use crate::api::events::Wanted;
+use crate::api::openapi::Refuses;
+use crate::api::pages::limit;
+use crate::extract::query::{Parameters, RoundtablePath};
+use crate::problem::Problem;
+use crate::problem::code::Code;
+use crate::router::Server;
+use crate::stream::cache::{Page, Rendered, Source};
+use crate::stream::follower::Follower;
+use crate::stream::sse::{self, PAGE_ENTRIES};
+
+pub(super) fn routes() -> OpenApiRouter<Server> {
+    OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest, Code::UnknownRoundtable]))
+}
+
+/// A page of the history of a roundtable.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RoundtableHistory {
+    events: Vec<Frame>,
+    /// Where to go on, now or when there is more.
+    next_after: u64,
+}
+
+/// The stream of a roundtable, as server-sent events, or a page of its history.
+///
+/// The stream stays open while the roundtable waits and closes after the terminal frame. `id:` is the `seq` of a frame.
+/// With `Accept: application/json` the answer is a page of history instead. What each agent does is in the stream of its
+/// run, which `participant.answered` names.
+#[utoipa::path(
+    get, path = "/v1/roundtables/{id}/events", tag = "roundtables", operation_id = "roundtableEvents",
+    params(RoundtablePath, Wanted,
+        ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this frame.")),
+    responses(
+        (status = 200, description = "Frames.",
+            content((String = "text/event-stream"), (RoundtableHistory = "application/json"))),
+        (status = 204, description = "The roundtable has ended and its reader has seen everything."),
+    ),
+)]
+pub(crate) async fn events(
+    State(server): State<Server>,
+    RoundtablePath(id): RoundtablePath,
+    headers: HeaderMap,
+    Parameters(wanted): Parameters<Wanted>,
+) -> Result<Response, Problem> {
+    let after = sse::begin(&headers, wanted.after)?.unwrap_or(0);
+    if sse::wants_page(&headers) {
+        return page(&server, id, after, limit(wanted.limit)?).await;
+    }
+    let (row, commits, reader) = server
+        .blocking(move |service| {
+            let commits = service.store().watch_stream(id.into());
+            Ok((service.roundtable_row(id)?, commits, RoundtableReader::new(service, id)?))
+        })
+        .await?;
+    if row.status.is_terminal() && after >= row.seq {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    // A reader that names a frame still to come would not be sent the last one, and wait for it for good.
+    let after = after.min(row.seq);
+    let stream = server.streams.roundtable(reader, row.seq);
+    Ok(Follower::new(&server, stream, after, commits).response())
+}
+
+async fn page(server: &Server, id: RoundtableId, after: u64, limit: usize) -> Result<Response, Problem> {
+    let read = server.blocking(move |service: &Service| {
+        service.roundtable_row(id)?;
+        let (mut frames, _) = RoundtableReader::new(service, id)?.frames(after, limit)?;
+        frames.truncate(limit);
+        Ok(frames)
+    });
+    let frames = read.await?;
+    let next_after = frames.last().map_or(after, |frame| frame.seq);
+    Ok(Json(RoundtableHistory { events: frames, next_after }).into_response())
+}
+
+/// The frames of a roundtable that are in the journal.
+pub(crate) struct RoundtableReader {
+    store: Arc<dyn Store>,
+    pub(crate) id: RoundtableId,
+    /// The facilitator's, which every frame names.
+    engine: String,
+}
+
+impl RoundtableReader {
+    fn new(service: &Service, id: RoundtableId) -> Result<Self, Error> {
+        let store = service.store().clone();
+        Ok(Self { engine: facilitator(store.as_ref(), id)?, store, id })
+    }
+
+    /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
+    fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
+        let entries = self.store.read(StreamId::Roundtable(self.id), After::Frame(after), limit)?;
+        let mut frames = Vec::new();
+        for entry in &entries {
+            // One that cannot be read is left out.
+            let Ok(record) = read(entry) else { continue };
+            let rendered = render(self.id, &self.engine, record.place, entry.at, &record.events);
+            // The first entry may begin before.
+            frames.extend(rendered.into_iter().filter(|frame| frame.seq > after));
+        }
+        Ok((frames, entries.len()))
+    }
+}
+
+impl Source for RoundtableReader {
+    fn read(&self, after: u64) -> Result<Page, Error> {
+        let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
+        let upto = frames.last().map_or(after, |frame| frame.seq);
+        let rendered = |frame: &Frame| Rendered::of(frame.seq, frame, &frame.data);
+        let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
+        Ok(Page { events, upto, is_all: entries < PAGE_ENTRIES })
+    }
+}
