@@ -31,7 +31,7 @@ mod serve;
 mod stream;
 mod webhooks;
 
-pub use api::dry_run::{rehearse, rehearse_roundtable};
+pub use api::dry_run::{dry_run, dry_run_roundtable};
 pub use auth::guard::{Door, OtherUsers};
 pub use auth::tokens;
 pub use problem::Problem;

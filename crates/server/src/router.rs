@@ -1,4 +1,4 @@
-//! Which address leads where.
+//! The router: every route with its handler, and the layers around them.
 
 use adjourn_runtime::Service;
 use axum::extract::DefaultBodyLimit;
@@ -21,7 +21,7 @@ use crate::mcp;
 use crate::observe::metrics::{self, Metrics};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::stream::registry::Streams;
+use crate::stream::registry::StreamRegistry;
 
 /// What every route has: the service, and the news that the server ends.
 #[derive(Clone)]
@@ -30,13 +30,13 @@ pub struct Server {
     /// Ends every stream: an open one would keep the server from ending.
     pub(crate) shutdown: CancellationToken,
     pub(crate) metrics: Metrics,
-    pub(crate) streams: Streams,
+    pub(crate) streams: StreamRegistry,
 }
 
 impl Server {
     /// A server of `service` whose streams end with `shutdown`.
     pub fn new(service: Service, shutdown: CancellationToken) -> Self {
-        Self { service, shutdown, metrics: Metrics::default(), streams: Streams::default() }
+        Self { service, shutdown, metrics: Metrics::default(), streams: StreamRegistry::default() }
     }
 
     /// All routes, for clients that come by `door`.

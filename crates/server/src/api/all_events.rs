@@ -1,4 +1,4 @@
-//! One stream of all state changes.
+//! `GET /v1/events`: one stream of the state changes of all runs and roundtables.
 //!
 //! Its ids are positions in the journal of everything. It begins now; with `?after=0` at the beginning of all.
 
@@ -28,7 +28,7 @@ use crate::observe::metrics::OpenStream;
 use crate::problem::Problem;
 use crate::problem::code::Code;
 use crate::router::Server;
-use crate::stream::cache::{Page, Rendered, Shared, Source};
+use crate::stream::cache::{EventPage, RenderedEvent, StreamCache, StreamSource};
 use crate::stream::sse::{self, Events, HEARTBEAT, PAGE_ENTRIES};
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
@@ -38,7 +38,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct AllEventsQuery {
     /// Begin after this position of the journal; 0 for the beginning of all.
     after: Option<u64>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Wanted {
 /// `id:` is the position in the journal. Without `after` it begins now.
 #[utoipa::path(
     get, path = "/v1/events", tag = "inbox", operation_id = "allEvents",
-    params(Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this event.")),
+    params(AllEventsQuery, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this event.")),
     responses((status = 200, body = String, content_type = "text/event-stream",
         description = "Frames of runs, of the type `conversation.state.changed`; and of roundtables, when one is opened, asks, \
                        is answered or closed.")),
@@ -56,14 +56,14 @@ pub(crate) struct Wanted {
 pub(crate) async fn events(
     State(server): State<Server>,
     headers: HeaderMap,
-    Parameters(wanted): Parameters<Wanted>,
+    Parameters(wanted): Parameters<AllEventsQuery>,
 ) -> Result<Response, Problem> {
     let commits = server.service.store().watch();
     let after = sse::begin(&headers, wanted.after)?;
     let streams = server.streams.clone();
     let (stream, head) =
         server.blocking(move |service| Ok((streams.all(service.store())?, service.store().head()?))).await?;
-    let follower = Follower {
+    let follower = AllEventsFollower {
         stream,
         after: after.unwrap_or(head),
         pending: VecDeque::new(),
@@ -73,26 +73,26 @@ pub(crate) async fn events(
         shutdown: server.shutdown.clone(),
         _open: server.metrics.stream(),
     };
-    Ok(sse::response(stream::try_unfold(follower, Follower::next)))
+    Ok(sse::response(stream::try_unfold(follower, AllEventsFollower::next)))
 }
 
-/// The state changes that are in the journal.
-pub(crate) struct Changes {
+/// Reads the state changes of all runs and roundtables from the journal.
+pub(crate) struct AllEventsReader {
     store: Arc<dyn Store>,
     /// The engines of runs that were seen lately: each frame names its own.
     engines: Mutex<HashMap<RunId, Arc<str>>>,
 }
 
 /// A state change, and its position in the journal of everything.
-pub(crate) struct Changed {
+pub(crate) struct StateChange {
     pub(crate) position: u64,
-    pub(crate) frame: ChangeFrame,
+    pub(crate) frame: StateChangeFrame,
 }
 
-/// What tells of a state change.
+/// A state change as a frame.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(crate) enum ChangeFrame {
+pub(crate) enum StateChangeFrame {
     Run(Frame),
     Roundtable(roundtable::Frame),
     /// An entry that cannot be read: shown as a comment.
@@ -103,7 +103,7 @@ pub(crate) enum ChangeFrame {
 /// Runs whose engine is remembered. When there are more, all are looked up again.
 const ENGINES_MAX: usize = 4096;
 
-impl Changes {
+impl AllEventsReader {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Self { store, engines: Mutex::default() }
     }
@@ -129,19 +129,19 @@ impl Changes {
     }
 }
 
-impl Changes {
+impl AllEventsReader {
     /// The changes of runs in the next entries after `after`, and up to where that is; none where there are no more.
     pub(crate) fn frames(&self, after: u64) -> Result<(Vec<Frame>, Option<u64>), Error> {
         let (changes, entries) = self.next(after)?;
         let frames = changes.into_iter().filter_map(|changed| match changed.frame {
-            ChangeFrame::Run(frame) => Some(frame),
-            ChangeFrame::Roundtable(_) | ChangeFrame::Unreadable(_) => None,
+            StateChangeFrame::Run(frame) => Some(frame),
+            StateChangeFrame::Roundtable(_) | StateChangeFrame::Unreadable(_) => None,
         });
         Ok((frames.collect(), entries.last().map(|entry| entry.position)))
     }
 
     /// The next entries after `after`, and their changes with the position of each.
-    fn next(&self, after: u64) -> Result<(Vec<Changed>, Vec<Entry>), Error> {
+    fn next(&self, after: u64) -> Result<(Vec<StateChange>, Vec<Entry>), Error> {
         let entries = self.store.read_all(after, PAGE_ENTRIES)?;
         let mut found = Vec::new();
         for entry in &entries {
@@ -152,8 +152,8 @@ impl Changes {
             let changes = match changes {
                 // One entry that cannot be read is left out, and the feed goes on behind it.
                 Err(Error::Damaged { .. }) => {
-                    let frame = ChangeFrame::Unreadable(entry.stream);
-                    vec![Changed { position: entry.position, frame }]
+                    let frame = StateChangeFrame::Unreadable(entry.stream);
+                    vec![StateChange { position: entry.position, frame }]
                 }
                 changes => changes?,
             };
@@ -162,7 +162,7 @@ impl Changes {
         Ok((found, entries))
     }
 
-    fn changes_of(&self, entry: &Entry, run_id: RunId) -> Result<Vec<Changed>, Error> {
+    fn changes_of(&self, entry: &Entry, run_id: RunId) -> Result<Vec<StateChange>, Error> {
         let record = Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })?;
         let is_change = |event: &Event| matches!(event, Event::StatusChanged { .. });
         if !record.events.iter().any(is_change) {
@@ -176,38 +176,41 @@ impl Changes {
         let places = (1..).zip(&record.events).filter(|(_, event)| is_change(event));
         Ok(places
             .zip(frames)
-            .map(|((place, _), frame)| Changed { position: before + place, frame: ChangeFrame::Run(frame) })
+            .map(|((place, _), frame)| StateChange {
+                position: before + place,
+                frame: StateChangeFrame::Run(frame),
+            })
             .collect())
     }
 }
 
-impl Source for Changes {
-    fn read(&self, after: u64) -> Result<Page, Error> {
+impl StreamSource for AllEventsReader {
+    fn read(&self, after: u64) -> Result<EventPage, Error> {
         let (changes, entries) = self.next(after)?;
         let events = changes.iter().map(rendered).collect::<Result<_, _>>()?;
         let upto = entries.last().map_or(after, |entry| entry.position);
-        Ok(Page { events, upto, is_all: entries.len() < PAGE_ENTRIES })
+        Ok(EventPage { events, upto, is_all: entries.len() < PAGE_ENTRIES })
     }
 }
 
-fn rendered(Changed { position, frame }: &Changed) -> Result<Rendered, Error> {
+fn rendered(StateChange { position, frame }: &StateChange) -> Result<RenderedEvent, Error> {
     let mut events = Events::default();
-    if let ChangeFrame::Unreadable(stream) = frame {
+    if let StateChangeFrame::Unreadable(stream) = frame {
         let text = format!("an entry of {stream} at position {position} cannot be read and is left out");
         events.comment(*position, &text);
-        return Ok(Rendered { id: *position, bytes: events.into_bytes(), is_last: false });
+        return Ok(RenderedEvent { id: *position, bytes: events.into_bytes(), is_last: false });
     }
     let written = events.message(*position, frame);
     written.map_err(|error| Error::Damaged { problem: format!("event {position}: {error}") })?;
-    Ok(Rendered { id: *position, bytes: events.into_bytes(), is_last: false })
+    Ok(RenderedEvent { id: *position, bytes: events.into_bytes(), is_last: false })
 }
 
-/// Somebody who reads the stream.
-struct Follower {
-    stream: Arc<Shared<Changes>>,
+/// A client that reads the stream of all events.
+struct AllEventsFollower {
+    stream: Arc<StreamCache<AllEventsReader>>,
     /// The position up to which everything was read.
     after: u64,
-    /// What was read and not yet sent: shared with everybody who reads the same.
+    /// Events that were read and not yet sent; the bytes are shared with other followers of the stream.
     pending: VecDeque<Bytes>,
     greeted: bool,
     /// Something may be in the journal that was not read.
@@ -217,9 +220,9 @@ struct Follower {
     _open: OpenStream,
 }
 
-type Next = Result<Option<(Bytes, Follower)>, Error>;
+type Next = Result<Option<(Bytes, AllEventsFollower)>, Error>;
 
-impl Follower {
+impl AllEventsFollower {
     async fn next(mut self) -> Next {
         if !self.greeted {
             self.greeted = true;

@@ -1,4 +1,4 @@
-//! What there is to work with: engines and machines.
+//! Engines and statecharts.
 
 use adjourn_core::Chart;
 use adjourn_core::statechart::{Format, render};
@@ -69,7 +69,7 @@ pub(crate) async fn statecharts() -> Json<Page<Chart>> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Drawn {
+pub(crate) struct StatechartQuery {
     /// How it is shown; by default `json`.
     #[param(inline)]
     format: Option<Format>,
@@ -78,14 +78,14 @@ pub(crate) struct Drawn {
 /// One machine, as data or as a drawing.
 #[utoipa::path(
     get, path = "/v1/statecharts/{name}", tag = "catalog", operation_id = "showStatechart",
-    params(("name" = String, Path, description = "Its name.", example = "run"), Drawn),
+    params(("name" = String, Path, description = "Its name.", example = "run"), StatechartQuery),
     responses((status = 200, description = "The machine.", content(
         (Chart = "application/json"), (String = "image/svg+xml"), (String = "text/plain; charset=utf-8"),
     ))),
 )]
 pub(crate) async fn statechart(
     Names(name): Names<String>,
-    Parameters(Drawn { format }): Parameters<Drawn>,
+    Parameters(StatechartQuery { format }): Parameters<StatechartQuery>,
 ) -> Result<Response, Problem> {
     let chart = Chart::named(&name).ok_or_else(|| {
         let names: Vec<_> = Chart::all().iter().map(|chart| chart.name).collect();

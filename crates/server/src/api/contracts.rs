@@ -1,4 +1,4 @@
-//! What runs did to the world: contracts, the trace of them, and what a person says of a call whose result was lost.
+//! Contracts: the effects of runs, their trace, and the routes that settle, answer and cancel one.
 
 use adjourn_core::{Action, ContractView, ExecutionId, GraphView, InteractionId, Run, Settlement, TraceStep};
 use adjourn_runtime::{ReplyRequest, Settle};

@@ -1,4 +1,4 @@
-//! What is wrong with a request, told before there is a data directory to create anything in.
+//! Dry run of a request: reports what is wrong with it before there is a data directory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::problem::Problem;
 
 /// Refuses what `POST /v1/runs` by the socket of `data_dir` would refuse, as far as that can be told without a journal.
 /// Nothing is made: a folder in which nothing was ever run stays as it is.
-pub fn rehearse(data_dir: &Path, config: Config, document: Value) -> Result<(), Problem> {
+pub fn dry_run(data_dir: &Path, config: Config, document: Value) -> Result<(), Problem> {
     let request = local::read(document, Reach::ThisMachine).map_err(Problem::invalid)?.request;
     Ok(desk(data_dir, config)?.rehearse(request)?)
 }
 
 /// The same for `POST /v1/roundtables`.
-pub fn rehearse_roundtable(data_dir: &Path, config: Config, document: &Value) -> Result<(), Problem> {
+pub fn dry_run_roundtable(data_dir: &Path, config: Config, document: &Value) -> Result<(), Problem> {
     let request = RoundtableRequest::read(document).map_err(Problem::invalid)?;
     desk(data_dir, config)?.plan_roundtable(&request)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The stream of one run.
+//! `GET /v1/runs/{id}/events`: the stream of one run.
 //!
 //! It stays open while the run waits, and closes after the terminal frame. Whoever comes back after that gets 204,
 //! which tells an `EventSource` to stop asking.
@@ -24,7 +24,7 @@ use crate::extract::query::{Parameters, RunPath};
 use crate::problem::Problem;
 use crate::problem::code::Code;
 use crate::router::Server;
-use crate::stream::cache::{Page, Rendered, Source};
+use crate::stream::cache::{EventPage, RenderedEvent, StreamSource};
 use crate::stream::follower::Follower;
 use crate::stream::sse::{self, PAGE_ENTRIES};
 
@@ -35,7 +35,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct EventsQuery {
     /// Begin after the frame with this `seq`.
     pub(crate) after: Option<u64>,
     /// Frames of a page; a stream has no limit.
@@ -57,7 +57,7 @@ pub(crate) struct History {
 /// `Accept: application/json` the answer is a page of history instead.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "runEvents",
-    params(RunPath, Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this frame.")),
+    params(RunPath, EventsQuery, ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this frame.")),
     responses(
         (status = 200, description = "Frames.", content((String = "text/event-stream"), (History = "application/json"))),
         (status = 204, description = "The run has ended and its reader has seen everything."),
@@ -67,7 +67,7 @@ pub(crate) async fn events(
     State(server): State<Server>,
     RunPath(id): RunPath,
     headers: HeaderMap,
-    Parameters(wanted): Parameters<Wanted>,
+    Parameters(wanted): Parameters<EventsQuery>,
 ) -> Result<Response, Problem> {
     let after = sse::begin(&headers, wanted.after)?.unwrap_or(0);
     if sse::wants_page(&headers) {
@@ -86,14 +86,14 @@ pub(crate) async fn events(
     }
     // A reader that names a frame still to come would not be sent the last one, and wait for it for good.
     let after = after.min(row.seq);
-    let reader = Reader { store: server.service.store().clone(), id, engine: row.engine };
+    let reader = RunReader { store: server.service.store().clone(), id, engine: row.engine };
     let stream = server.streams.run(reader, row.seq);
     Ok(Follower::new(&server, stream, after, commits).with_deltas(deltas).response())
 }
 
 async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Response, Problem> {
     let read = server.blocking(move |service: &Service| {
-        let reader = Reader { store: service.store().clone(), id, engine: service.row(id)?.engine };
+        let reader = RunReader { store: service.store().clone(), id, engine: service.row(id)?.engine };
         let (mut frames, _) = reader.frames(after, limit)?;
         frames.truncate(limit);
         Ok(frames)
@@ -103,15 +103,15 @@ async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Re
     Ok(Json(History { events: frames, next_after }).into_response())
 }
 
-/// The frames of a run that are in the journal.
+/// Reads the frames of a run from the journal.
 #[derive(Clone)]
-pub(crate) struct Reader {
+pub(crate) struct RunReader {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) id: RunId,
     pub(crate) engine: String,
 }
 
-impl Reader {
+impl RunReader {
     /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
     pub(crate) fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
         let header = Header { run_id: self.id, engine: &self.engine };
@@ -127,12 +127,12 @@ impl Reader {
     }
 }
 
-impl Source for Reader {
-    fn read(&self, after: u64) -> Result<Page, Error> {
+impl StreamSource for RunReader {
+    fn read(&self, after: u64) -> Result<EventPage, Error> {
         let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
         let upto = frames.last().map_or(after, |frame| frame.seq);
-        let rendered = |frame: &Frame| Rendered::of(frame.seq, frame, &frame.data);
+        let rendered = |frame: &Frame| RenderedEvent::of(frame.seq, frame, &frame.data);
         let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
-        Ok(Page { events, upto, is_all: entries < PAGE_ENTRIES })
+        Ok(EventPage { events, upto, is_all: entries < PAGE_ENTRIES })
     }
 }

@@ -1,4 +1,4 @@
-//! What a run left in its workspace.
+//! Files that a run left in its workspace.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! Whether the server is there, and whether it can work.
+//! Health: `/healthz` says that the process answers, `/readyz` that it can work.
 
 use adjourn_runtime::{DiskSpace, Room};
 use axum::Json;

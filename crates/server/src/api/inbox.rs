@@ -27,7 +27,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct InboxQuery {
     /// The `next_cursor` of the page before.
     cursor: Option<String>,
     /// Items of a page.
@@ -67,12 +67,12 @@ pub(crate) struct WaitingRoundtable {
 
 /// Everything that waits for a person, the oldest first.
 #[utoipa::path(
-    get, path = "/v1/inbox", tag = "inbox", operation_id = "inbox", params(Wanted),
+    get, path = "/v1/inbox", tag = "inbox", operation_id = "inbox", params(InboxQuery),
     responses((status = 200, body = Page<Waiting>, description = "Questions, with the runs and roundtables that ask them.")),
 )]
 pub(crate) async fn list(
     State(server): State<Server>,
-    Parameters(wanted): Parameters<Wanted>,
+    Parameters(wanted): Parameters<InboxQuery>,
 ) -> Result<Json<Page<Waiting>>, Problem> {
     let limit = limit(wanted.limit)?;
     let after = wanted.cursor.as_deref().map(read_cursor).transpose()?;

@@ -1,4 +1,4 @@
-//! Bytes as an agent wrote them: read while they are sent, and nothing that a browser would take for a page.
+//! The response body of logs and files: raw bytes, read while they are sent, that a browser does not show as a page.
 
 use std::fs::File;
 use std::io::{self, Read, Take};
@@ -8,13 +8,12 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 
-/// What they are sent as.
 const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// Bytes that are read at once: what a reader costs.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// An answer with what is left of `file`.
+/// A response with the rest of `file`.
 pub(crate) fn response(file: Take<File>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, CONTENT_TYPE),

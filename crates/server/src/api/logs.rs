@@ -25,7 +25,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct LogQuery {
     /// By default `stdout`.
     #[param(inline)]
     stream: Option<OutputStream>,
@@ -50,13 +50,13 @@ fn range(from: i64, to: i64) -> Result<(u64, u64), Problem> {
 /// Of an attempt that goes on, what there is by now. A log is removed with its run.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/attempts/{n}/log", tag = "files", operation_id = "attemptLog",
-    params(RunPath, ("n" = u32, Path, minimum = 1, description = "The attempt."), Wanted),
+    params(RunPath, ("n" = u32, Path, minimum = 1, description = "The attempt."), LogQuery),
     responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream", description = "Its bytes.")),
 )]
 pub(crate) async fn show(
     State(server): State<Server>,
     Names((id, attempt)): Names<(String, u32)>,
-    Parameters(Wanted { stream, from, to }): Parameters<Wanted>,
+    Parameters(LogQuery { stream, from, to }): Parameters<LogQuery>,
 ) -> Result<Response, Problem> {
     let (id, stream) = (run_id(&id)?, stream.unwrap_or(OutputStream::Stdout));
     let (from, length) = range(from.unwrap_or(0), to.unwrap_or(i64::MAX))?;

@@ -1,4 +1,4 @@
-//! What people say to a run: answers and cancels.
+//! Replies to the questions of a run, and its cancellation.
 
 use adjourn_core::{Action, By, InteractionId, RunView};
 use adjourn_runtime::ReplyRequest;

@@ -100,7 +100,7 @@ pub(crate) async fn open(
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct RoundtablesQuery {
     #[param(inline)]
     status: Option<RoundtableStatus>,
     /// The `next_cursor` of the page before.
@@ -112,12 +112,12 @@ pub(crate) struct Wanted {
 
 /// Roundtables, the newest first.
 #[utoipa::path(
-    get, path = "/v1/roundtables", tag = "roundtables", operation_id = "listRoundtables", params(Wanted),
+    get, path = "/v1/roundtables", tag = "roundtables", operation_id = "listRoundtables", params(RoundtablesQuery),
     responses((status = 200, body = Page<RoundtableRow>, description = "A page of roundtables.")),
 )]
 pub(crate) async fn list(
     State(server): State<Server>,
-    Parameters(wanted): Parameters<Wanted>,
+    Parameters(wanted): Parameters<RoundtablesQuery>,
 ) -> Result<Json<Page<RoundtableRow>>, Problem> {
     let limit = limit(wanted.limit)?;
     let before = wanted.cursor.as_deref().map(roundtable_id).transpose().map_err(|_| bad_cursor())?;

@@ -153,7 +153,7 @@ async fn whole(
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct RunsQuery {
     #[param(inline)]
     status: Option<RunStatus>,
     /// The name of a skill.
@@ -168,7 +168,7 @@ pub(crate) struct Wanted {
     limit: Option<usize>,
 }
 
-impl Wanted {
+impl RunsQuery {
     fn filter(&self) -> Result<RunFilter, Problem> {
         let label = |label: &str| match label.split_once('=') {
             Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
@@ -189,12 +189,12 @@ pub(crate) fn bad_cursor() -> Problem {
 
 /// Runs, the newest first.
 #[utoipa::path(
-    get, path = "/v1/runs", tag = "runs", operation_id = "listRuns", params(Wanted),
+    get, path = "/v1/runs", tag = "runs", operation_id = "listRuns", params(RunsQuery),
     responses((status = 200, body = Page<ListedRun>, description = "A page of runs.")),
 )]
 pub(crate) async fn list(
     State(server): State<Server>,
-    Parameters(wanted): Parameters<Wanted>,
+    Parameters(wanted): Parameters<RunsQuery>,
 ) -> Result<Json<Page<ListedRun>>, Problem> {
     let (limit, filter) = (limit(wanted.limit)?, wanted.filter()?);
     let rows = server.blocking(move |service| Ok(service.listed(&filter, limit + 1)?)).await?;

@@ -1,4 +1,4 @@
-//! The right to run turns: how much of it there is, and who has it.
+//! Slots: how many turns may run at once, and how many do.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What an agent may ask of the server that runs it: to read its own run.
+//! Routes that an agent may call on the server that runs it: those that read its own run.
 
 use adjourn_core::RunId;
 use axum::http::Method;

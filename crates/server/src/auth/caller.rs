@@ -1,4 +1,4 @@
-//! Who a request comes from, and whether that is enough.
+//! The caller of a request, and the check that its role is enough for the route.
 
 use adjourn_core::{By, ByKind, Via};
 use axum::extract::{FromRequestParts, MatchedPath, Request};

@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection: found out once, when it is accepted, and kept for as long as it is open.
+//! The process at the other end of a connection: looked up once, when the connection is accepted.
 //!
 //! People come in by the socket of the data directory or by a port of this machine, and are known by the user that the kernel
 //! names. Agents run as the same user. So the process is looked at as well: one that descends from an agent is that agent,

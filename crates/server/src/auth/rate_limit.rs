@@ -1,4 +1,4 @@
-//! How often a client may write.
+//! Rate limit for requests that change something.
 //!
 //! One client that is stuck in a loop must not fill the queue for all. Each token has a measure of its own. Where nobody
 //! has one, all clients are this machine's user, and share one: an address of loopback says nothing, as there are

@@ -1,4 +1,4 @@
-//! Which route needs which role.
+//! Roles: a table of the role that each route needs.
 
 use axum::http::Method;
 

@@ -1,4 +1,4 @@
-//! Tokens: who may come in where not only the owner of this machine can knock.
+//! Tokens: they admit clients at addresses that others than the user of this machine can reach.
 //!
 //! A token is a secret of 256 random bits. The file holds a line for each, with its name, its role and the SHA-256 of the
 //! secret. A plain hash is enough: the slow ones protect secrets that somebody could guess, and these nobody can. Whoever

@@ -1,4 +1,4 @@
-//! Which request it was: an id in the answer, and in every line that is logged for it.
+//! The id of a request: in its response, and in every line that is logged for it.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

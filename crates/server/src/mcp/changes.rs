@@ -1,4 +1,4 @@
-//! Waits for something to happen.
+//! `wait_for_change`: waits for something to happen to one run, or to any.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::answers::{Change, Changes, RunState};
 use super::transcript::line;
 use crate::api::all_events;
-use crate::api::events::Reader;
+use crate::api::events::RunReader;
 use crate::problem::Problem;
 use crate::router::Server;
 
@@ -49,7 +49,8 @@ pub(super) async fn of_run(
         let (frames, run) = server
             .blocking(move |service| {
                 let run = service.run(id)?;
-                let reader = Reader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
+                let reader =
+                    RunReader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
                 Ok((reader.frames(after, CHANGES_MAX)?.0, run))
             })
             .await?;
@@ -78,8 +79,9 @@ pub(super) async fn of_all(server: &Server, cursor: Option<u64>, until: Instant)
     loop {
         commits.mark_unchanged();
         while frames.is_empty() {
-            let read =
-                move |service: &Service| Ok(all_events::Changes::new(service.store().clone()).frames(after)?);
+            let read = move |service: &Service| {
+                Ok(all_events::AllEventsReader::new(service.store().clone()).frames(after)?)
+            };
             let (found, upto) = server.blocking(read).await?;
             let Some(upto) = upto else { break };
             (frames, after) = (found, upto);

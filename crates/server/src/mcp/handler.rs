@@ -1,4 +1,4 @@
-//! What the SDK asks of a server.
+//! The server side of the MCP SDK: dispatches tool calls and resource reads.
 
 use std::sync::Arc;
 

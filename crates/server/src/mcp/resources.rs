@@ -5,7 +5,7 @@ use adjourn_store::RunFilter;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::transcript::transcript;
-use crate::api::events::Reader;
+use crate::api::events::RunReader;
 use crate::api::pages::Page;
 use crate::api::runs::bad_cursor;
 use crate::extract::query::run_id;
@@ -57,7 +57,7 @@ pub(super) async fn read(server: &Server, uri: &str) -> Result<ReadResourceResul
     let id = run_id(id)?;
     let text = server.blocking(move |service| {
         let run = service.run(id)?;
-        let reader = Reader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
+        let reader = RunReader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
         transcript(&run, |after| Ok(reader.frames(after, PAGE_ENTRIES)?.0))
     });
     let contents = ResourceContents::text(text.await?, uri).with_mime_type(MIME_TYPE);

@@ -1,7 +1,7 @@
-//! Follows the journal and hands every fact to those who tell of it: the log, and whoever collects traces.
+//! The log of what was committed: follows the journal, writes a line per event and reports the runs that ended.
 //!
-//! What is told is durable, in order and complete, also of what happened by itself: deadlines, recovery. It begins with
-//! what is there when the server starts.
+//! Lines are durable, in order and complete, and include what happened by itself: deadlines, recovery. The first line is
+//! for the first commit after the server started.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use tracing::{debug, error, info, warn};
 /// Entries of the journal that are read at once: they come as fast as they are committed, in batches of some hundred.
 const PAGE_ENTRIES: usize = 256;
 
-/// Somebody who wants to know of runs that ended.
-pub(crate) trait Ended: Send + Sync + 'static {
+/// Told of each run that ends.
+pub(crate) trait RunEndListener: Send + Sync + 'static {
     /// A run has ended. Must return at once.
-    fn ended(&self, run_id: RunId);
+    fn run_ended(&self, run_id: RunId);
 }
 
-/// Tells of everything that is committed until `shutdown`.
+/// Logs everything that is committed, until `shutdown`.
 pub(crate) async fn follow(
     store: Arc<dyn Store>,
-    ended: Option<Arc<dyn Ended>>,
+    listener: Option<Arc<dyn RunEndListener>>,
     shutdown: CancellationToken,
 ) {
     let mut commits = store.watch();
@@ -30,8 +30,8 @@ pub(crate) async fn follow(
     let mut is_over = false;
     loop {
         let read = {
-            let (store, ended) = (store.clone(), ended.clone());
-            tokio::task::spawn_blocking(move || tell(store.as_ref(), after, ended.as_deref()))
+            let (store, listener) = (store.clone(), listener.clone());
+            tokio::task::spawn_blocking(move || log_next(store.as_ref(), after, listener.as_deref()))
         };
         match read.await {
             Ok(Ok(upto)) if upto > after => {
@@ -50,8 +50,8 @@ pub(crate) async fn follow(
     }
 }
 
-/// Tells of the next entries, and says up to where.
-fn tell(store: &dyn Store, after: u64, ended: Option<&dyn Ended>) -> Result<u64, Error> {
+/// Logs the next entries, and returns the position of the last one.
+fn log_next(store: &dyn Store, after: u64, listener: Option<&dyn RunEndListener>) -> Result<u64, Error> {
     let entries = store.read_all(after, PAGE_ENTRIES)?;
     for entry in &entries {
         let StreamId::Run(run_id) = entry.stream else { continue };
@@ -69,16 +69,16 @@ fn tell(store: &dyn Store, after: u64, ended: Option<&dyn Ended>) -> Result<u64,
             }
             log(run_id, attempt, event);
             if matches!(event, Event::StatusChanged { to, .. } if to.is_terminal())
-                && let Some(ended) = ended
+                && let Some(listener) = listener
             {
-                ended.ended(run_id);
+                listener.run_ended(run_id);
             }
         }
     }
     Ok(entries.last().map_or(after, |entry| entry.position))
 }
 
-/// What happened to a run, in one line: what kind of thing, and never what anybody said or wrote.
+/// One line for one event: its kind, and never what anybody said or wrote.
 fn log(run_id: RunId, attempt: u32, event: &Event) {
     let run_id = tracing::field::display(run_id);
     match event {

@@ -1,4 +1,4 @@
-//! What the server counts, for Prometheus.
+//! Metrics of the server, for Prometheus.
 //!
 //! What is counted where it happens is in [`Metrics`], and in the [`Stats`](adjourn_runtime::Stats) of the runtime;
 //! everything that can be looked up is looked up when somebody asks. Labels have few values, all known beforehand:

@@ -1,4 +1,4 @@
-//! A trace for each run that ended, for whoever collects them by OTLP.
+//! OTLP traces: one for each run that ended.
 //!
 //! A trace is made from the journal when the run has ended, so a run that was interrupted by ten restarts has one that is
 //! whole. Its id is that of the run. Traces leave by a thread of their own; a collector that is slow or gone costs a
@@ -19,7 +19,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanExporter as _;
 use tracing::{debug, warn};
 
-use crate::observe::journal_log::Ended;
+use crate::observe::journal_log::RunEndListener;
 
 /// Runs whose traces wait to be sent: 16 bytes each, and some seconds of the busiest server there is.
 const WAITING_MAX: usize = 8192;
@@ -34,7 +34,7 @@ const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP
 const NAME: &str = "OTEL_SERVICE_NAME";
 
 /// Where ended runs are told to, and the thread that sends their traces.
-type Begun = (Arc<dyn Ended>, JoinHandle<()>);
+type Begun = (Arc<dyn RunEndListener>, JoinHandle<()>);
 
 /// Where ended runs are handed in.
 pub(crate) struct Traces(SyncSender<RunId>);
@@ -56,8 +56,8 @@ impl Traces {
     }
 }
 
-impl Ended for Traces {
-    fn ended(&self, run_id: RunId) {
+impl RunEndListener for Traces {
+    fn run_ended(&self, run_id: RunId) {
         match self.0.try_send(run_id) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
@@ -101,18 +101,18 @@ mod tests {
     use adjourn_core::RunId;
 
     use super::Traces;
-    use crate::observe::journal_log::Ended;
+    use crate::observe::journal_log::RunEndListener;
 
     #[test]
     fn a_collector_that_takes_nothing_stops_nobody_and_costs_no_more_than_what_may_wait() {
         let (sender, waiting) = sync_channel(2);
         let traces = Traces(sender);
         for run in 0..1000 {
-            traces.ended(RunId::from_bits(run));
+            traces.run_ended(RunId::from_bits(run));
         }
         let left: Vec<_> = waiting.try_iter().collect();
         assert_eq!(left, [RunId::from_bits(0), RunId::from_bits(1)]);
         drop(waiting);
-        traces.ended(RunId::from_bits(7));
+        traces.run_ended(RunId::from_bits(7));
     }
 }

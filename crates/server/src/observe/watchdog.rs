@@ -1,4 +1,4 @@
-//! Tells the log when the threads that decide and commit are stuck, and when they get on again.
+//! The watchdog: logs when the threads that decide and commit are stuck, and when they go on.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The one place where a refusal becomes an answer.
+//! Refusals of the runtime as problems: the one place where a refusal becomes a response.
 
 use adjourn_core::{FieldError, Refusal, RefusalKind, roundtable};
 use adjourn_runtime::workspace::WorkspaceError;

@@ -1,4 +1,4 @@
-//! The end of a server, so that no work is thrown away which is nearly done.
+//! Draining: before the server ends, turns that are nearly done may finish.
 //!
 //! Once it is told to end, no turn begins any more, and those that are going on get a grace period. Meanwhile it goes on
 //! to serve: watchers see how the turns end, and answers, cancels and new runs are accepted, because they are durable

@@ -1,4 +1,4 @@
-//! Why there is no server.
+//! Errors that stop the server from starting.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Where clients come in.
+//! Listeners: the TCP port and the socket in the data directory.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! One reading of the journal for all readers of a stream.
+//! The cache of a stream: the journal is read once for all its readers.
 //!
 //! What was read and rendered last is kept for those who come next, up to a limit. A reader that is further behind than
 //! that reads pages of its own until it has caught up. So an event is read and rendered once, however many readers it
@@ -23,15 +23,15 @@ const KEPT_MAX: usize = 1024;
 const KEPT_BYTES_MAX: usize = 128 * 1024;
 
 /// Where the events of a stream come from.
-pub(crate) trait Source: Send + Sync + 'static {
+pub(crate) trait StreamSource: Send + Sync + 'static {
     /// The next events after `after`, as many as are read at once. Blocks.
-    fn read(&self, after: u64) -> Result<Page, Error>;
+    fn read(&self, after: u64) -> Result<EventPage, Error>;
 }
 
 /// Some events of a stream, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Page {
-    pub(crate) events: Vec<Rendered>,
+pub(crate) struct EventPage {
+    pub(crate) events: Vec<RenderedEvent>,
     /// Up to where the stream was read, which can be further than the last of the events.
     pub(crate) upto: u64,
     /// There was nothing more.
@@ -40,14 +40,14 @@ pub(crate) struct Page {
 
 /// An event as it is sent to every reader.
 #[derive(Debug, Clone)]
-pub(crate) struct Rendered {
+pub(crate) struct RenderedEvent {
     pub(crate) id: u64,
     pub(crate) bytes: Bytes,
     /// Nothing comes after it.
     pub(crate) is_last: bool,
 }
 
-impl Rendered {
+impl RenderedEvent {
     /// A frame of a stream that ends with `terminal` in its `data`.
     pub(crate) fn of(seq: u64, frame: &impl Serialize, data: &Value) -> Result<Self, Error> {
         let mut events = Events::default();
@@ -57,8 +57,8 @@ impl Rendered {
     }
 }
 
-/// A stream, and the events of it that were read last.
-pub(crate) struct Shared<S> {
+/// A stream with the events that were read from it last.
+pub(crate) struct StreamCache<S> {
     source: Arc<S>,
     recent: Mutex<Recent>,
 }
@@ -69,11 +69,11 @@ struct Recent {
     end: u64,
     /// The commit at which there was nothing after `end`.
     commit: u64,
-    events: VecDeque<Rendered>,
+    events: VecDeque<RenderedEvent>,
     bytes: usize,
 }
 
-impl<S: Source> Shared<S> {
+impl<S: StreamSource> StreamCache<S> {
     /// A stream of which nothing is kept yet. What comes after `end` will be.
     pub(crate) fn new(source: S, end: u64) -> Self {
         let recent = Recent { begin: end, end, commit: 0, events: VecDeque::new(), bytes: 0 };
@@ -81,7 +81,7 @@ impl<S: Source> Shared<S> {
     }
 
     /// The next events after `after`, for a reader that knows of `commit` and the ones before it.
-    pub(crate) async fn next(&self, after: u64, commit: u64) -> Result<Page, Error> {
+    pub(crate) async fn next(&self, after: u64, commit: u64) -> Result<EventPage, Error> {
         let mut recent = self.recent.lock().await;
         if after >= recent.end && recent.commit < commit {
             // Everybody who wants the same waits for the lock meanwhile, and finds it read.
@@ -95,7 +95,7 @@ impl<S: Source> Shared<S> {
         Ok(recent.after(after, commit))
     }
 
-    async fn read(&self, after: u64) -> Result<Page, Error> {
+    async fn read(&self, after: u64) -> Result<EventPage, Error> {
         let source = self.source.clone();
         let read = tokio::task::spawn_blocking(move || source.read(after)).await;
         read.unwrap_or_else(|error| Err(Error::Failed { doing: "be read", problem: error.to_string() }))
@@ -103,7 +103,7 @@ impl<S: Source> Shared<S> {
 }
 
 impl Recent {
-    fn add(&mut self, page: Page, commit: u64) {
+    fn add(&mut self, page: EventPage, commit: u64) {
         self.end = page.upto;
         if page.is_all {
             self.commit = commit;
@@ -117,10 +117,10 @@ impl Recent {
         }
     }
 
-    fn after(&self, after: u64, commit: u64) -> Page {
+    fn after(&self, after: u64, commit: u64) -> EventPage {
         let first = self.events.partition_point(|event| event.id <= after);
         let events = self.events.range(first..).cloned().collect();
-        Page { events, upto: self.end.max(after), is_all: self.commit >= commit }
+        EventPage { events, upto: self.end.max(after), is_all: self.commit >= commit }
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
     use adjourn_store::Error;
     use axum::body::Bytes;
 
-    use super::{KEPT_BYTES_MAX, KEPT_MAX, Page, Rendered, Shared, Source};
+    use super::{EventPage, KEPT_BYTES_MAX, KEPT_MAX, RenderedEvent, StreamCache, StreamSource};
 
     /// So many events, numbered from 1 and of one size; counts how often it is read.
     struct Numbers {
@@ -143,21 +143,21 @@ mod tests {
 
     const PAGE: u64 = 64;
 
-    impl Source for Numbers {
-        fn read(&self, after: u64) -> Result<Page, Error> {
+    impl StreamSource for Numbers {
+        fn read(&self, after: u64) -> Result<EventPage, Error> {
             self.reads.lock().unwrap().push(after);
             let last = self.last.load(Ordering::SeqCst);
             let upto = last.min(after + PAGE);
-            let event = |id| Rendered { id, bytes: Bytes::from(vec![b'x'; self.bytes]), is_last: false };
-            Ok(Page { events: (after + 1..=upto).map(event).collect(), upto, is_all: upto == last })
+            let event = |id| RenderedEvent { id, bytes: Bytes::from(vec![b'x'; self.bytes]), is_last: false };
+            Ok(EventPage { events: (after + 1..=upto).map(event).collect(), upto, is_all: upto == last })
         }
     }
 
-    fn numbers(last: u64, bytes: usize) -> Shared<Numbers> {
-        Shared::new(Numbers { last: AtomicU64::new(last), bytes, reads: Mutex::default() }, last)
+    fn numbers(last: u64, bytes: usize) -> StreamCache<Numbers> {
+        StreamCache::new(Numbers { last: AtomicU64::new(last), bytes, reads: Mutex::default() }, last)
     }
 
-    impl Shared<Numbers> {
+    impl StreamCache<Numbers> {
         fn grow(&self, by: u64) -> u64 {
             self.source.last.fetch_add(by, Ordering::SeqCst) + by
         }
@@ -183,41 +183,41 @@ mod tests {
 
     #[tokio::test]
     async fn readers_of_the_same_events_share_one_reading() {
-        let shared = numbers(7, 10);
-        let commit = shared.grow(3);
+        let cache = numbers(7, 10);
+        let commit = cache.grow(3);
         for _ in 0..100 {
-            assert_eq!(shared.all(7, commit).await, [8, 9, 10]);
+            assert_eq!(cache.all(7, commit).await, [8, 9, 10]);
         }
-        assert_eq!(shared.reads(), [7]);
+        assert_eq!(cache.reads(), [7]);
         // Whoever begins in the middle of it shares it too.
-        assert_eq!(shared.all(9, commit).await, [10]);
-        assert_eq!(shared.reads(), [0; 0]);
+        assert_eq!(cache.all(9, commit).await, [10]);
+        assert_eq!(cache.reads(), [0; 0]);
     }
 
     #[tokio::test]
     async fn a_reader_that_is_behind_reads_for_itself_until_it_has_caught_up() {
-        let shared = numbers(200, 10);
-        let commit = shared.grow(1);
-        assert_eq!(shared.all(200, commit).await, [201]);
-        assert_eq!(shared.reads(), [200]);
-        assert_eq!(shared.all(0, commit).await, (1..=201).collect::<Vec<_>>());
-        assert_eq!(shared.reads(), [0, 64, 128, 192]);
+        let cache = numbers(200, 10);
+        let commit = cache.grow(1);
+        assert_eq!(cache.all(200, commit).await, [201]);
+        assert_eq!(cache.reads(), [200]);
+        assert_eq!(cache.all(0, commit).await, (1..=201).collect::<Vec<_>>());
+        assert_eq!(cache.reads(), [0, 64, 128, 192]);
     }
 
     #[tokio::test]
     async fn what_is_kept_has_a_limit_in_events_and_in_bytes_and_nobody_misses_any() {
         for bytes in [1, KEPT_BYTES_MAX / 3, KEPT_BYTES_MAX * 2] {
-            let shared = numbers(0, bytes);
+            let cache = numbers(0, bytes);
             for _ in 0..2 * KEPT_MAX / 100 {
-                let before = shared.source.last.load(Ordering::SeqCst);
-                let commit = shared.grow(100);
-                assert_eq!(shared.all(before, commit).await, (before + 1..=commit).collect::<Vec<_>>());
-                let recent = shared.recent.lock().await;
+                let before = cache.source.last.load(Ordering::SeqCst);
+                let commit = cache.grow(100);
+                assert_eq!(cache.all(before, commit).await, (before + 1..=commit).collect::<Vec<_>>());
+                let recent = cache.recent.lock().await;
                 assert!(recent.events.len() <= KEPT_MAX && recent.bytes <= KEPT_BYTES_MAX);
                 assert_eq!(recent.bytes, recent.events.iter().map(|event| event.bytes.len()).sum::<usize>());
             }
-            let commit = shared.source.last.load(Ordering::SeqCst);
-            assert_eq!(shared.all(0, commit).await, (1..=commit).collect::<Vec<_>>());
+            let commit = cache.source.last.load(Ordering::SeqCst);
+            assert_eq!(cache.all(0, commit).await, (1..=commit).collect::<Vec<_>>());
         }
     }
 }

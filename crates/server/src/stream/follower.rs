@@ -1,4 +1,4 @@
-//! Somebody who reads one stream up to its end.
+//! A follower: one client that reads a stream up to its end.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use tokio_util::sync::CancellationToken;
 
 use crate::observe::metrics::OpenStream;
 use crate::router::Server;
-use crate::stream::cache::{Shared, Source};
+use crate::stream::cache::{StreamCache, StreamSource};
 use crate::stream::sse::{self, ALIVE, Events, HEARTBEAT};
 
-/// Somebody who reads the stream of a run or of a roundtable.
+/// A client that reads the stream of a run or of a roundtable.
 pub(crate) struct Follower<S> {
-    stream: Arc<Shared<S>>,
+    stream: Arc<StreamCache<S>>,
     /// The last frame that was read.
     after: u64,
-    /// What was read and not yet sent: shared with everybody who reads the same.
+    /// Events that were read and not yet sent; the bytes are shared with other followers of the stream.
     pending: VecDeque<Bytes>,
     /// Something may be in the journal that was not read.
     unread: bool,
     /// The terminal frame was read.
     ended: bool,
     commits: watch::Receiver<u64>,
-    /// What an agent is writing; none where several do.
+    /// Text that the agent is writing; none for a roundtable, where several agents write.
     deltas: Option<broadcast::Receiver<Delta>>,
     shutdown: CancellationToken,
     _open: OpenStream,
@@ -39,11 +39,11 @@ pub(crate) struct Follower<S> {
 
 type Next<S> = Result<Option<(Bytes, Follower<S>)>, Error>;
 
-impl<S: Source> Follower<S> {
-    /// Somebody who has read everything up to `after`, and is told of more by `commits`.
+impl<S: StreamSource> Follower<S> {
+    /// A follower that has read everything up to `after`; `commits` tells it that there is more.
     pub(crate) fn new(
         server: &Server,
-        stream: Arc<Shared<S>>,
+        stream: Arc<StreamCache<S>>,
         after: u64,
         commits: watch::Receiver<u64>,
     ) -> Self {
@@ -60,7 +60,7 @@ impl<S: Source> Follower<S> {
         }
     }
 
-    /// Who also sees what an agent is writing.
+    /// Also sends the text that the agent is writing.
     pub(crate) fn with_deltas(self, deltas: broadcast::Receiver<Delta>) -> Self {
         Self { deltas: Some(deltas), ..self }
     }

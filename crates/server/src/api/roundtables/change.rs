@@ -1,4 +1,4 @@
-//! What people do to the results of a roundtable: amend, revert, supersede and withdraw.
+//! Changes of artifacts by people: amend, revert, supersede and withdraw.
 
 use adjourn_core::named;
 use adjourn_core::roundtable::{

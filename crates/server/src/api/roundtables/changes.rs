@@ -1,13 +1,13 @@
-//! What of a roundtable is a state change, for the stream of everything.
+//! The state changes of a roundtable, for the stream of all events.
 
 use adjourn_core::roundtable::{Event, Record, render};
 use adjourn_core::{Entry, RoundtableId};
 use adjourn_store::{After, Error, Store};
 
-use crate::api::all_events::{ChangeFrame, Changed};
+use crate::api::all_events::{StateChange, StateChangeFrame};
 
 /// The state changes of an entry, each with its position in the journal of everything.
-pub(crate) fn changes(store: &dyn Store, entry: &Entry, id: RoundtableId) -> Result<Vec<Changed>, Error> {
+pub(crate) fn changes(store: &dyn Store, entry: &Entry, id: RoundtableId) -> Result<Vec<StateChange>, Error> {
     let record = read(entry)?;
     if !record.events.iter().any(is_change) {
         return Ok(Vec::new());
@@ -23,7 +23,10 @@ pub(crate) fn changes(store: &dyn Store, entry: &Entry, id: RoundtableId) -> Res
             place.frame = frame.seq;
             (place.attempt, place.local) = (frame.meta.attempt, frame.meta.local_seq);
             if is_change(event) {
-                found.push(Changed { position: before + number, frame: ChangeFrame::Roundtable(frame) });
+                found.push(StateChange {
+                    position: before + number,
+                    frame: StateChangeFrame::Roundtable(frame),
+                });
             }
         }
     }

@@ -16,14 +16,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::changes::{facilitator, read};
-use crate::api::events::Wanted;
+use crate::api::events::EventsQuery;
 use crate::api::openapi::Refuses;
 use crate::api::pages::limit;
 use crate::extract::query::{Parameters, RoundtablePath};
 use crate::problem::Problem;
 use crate::problem::code::Code;
 use crate::router::Server;
-use crate::stream::cache::{Page, Rendered, Source};
+use crate::stream::cache::{EventPage, RenderedEvent, StreamSource};
 use crate::stream::follower::Follower;
 use crate::stream::sse::{self, PAGE_ENTRIES};
 
@@ -46,7 +46,7 @@ pub(crate) struct RoundtableHistory {
 /// run, which `participant.answered` names.
 #[utoipa::path(
     get, path = "/v1/roundtables/{id}/events", tag = "roundtables", operation_id = "roundtableEvents",
-    params(RoundtablePath, Wanted,
+    params(RoundtablePath, EventsQuery,
         ("Last-Event-ID" = Option<u64>, Header, description = "Begin after this frame.")),
     responses(
         (status = 200, description = "Frames.",
@@ -58,7 +58,7 @@ pub(crate) async fn events(
     State(server): State<Server>,
     RoundtablePath(id): RoundtablePath,
     headers: HeaderMap,
-    Parameters(wanted): Parameters<Wanted>,
+    Parameters(wanted): Parameters<EventsQuery>,
 ) -> Result<Response, Problem> {
     let after = sse::begin(&headers, wanted.after)?.unwrap_or(0);
     if sse::wants_page(&headers) {
@@ -91,7 +91,7 @@ async fn page(server: &Server, id: RoundtableId, after: u64, limit: usize) -> Re
     Ok(Json(RoundtableHistory { events: frames, next_after }).into_response())
 }
 
-/// The frames of a roundtable that are in the journal.
+/// Reads the frames of a roundtable from the journal.
 pub(crate) struct RoundtableReader {
     store: Arc<dyn Store>,
     pub(crate) id: RoundtableId,
@@ -120,12 +120,12 @@ impl RoundtableReader {
     }
 }
 
-impl Source for RoundtableReader {
-    fn read(&self, after: u64) -> Result<Page, Error> {
+impl StreamSource for RoundtableReader {
+    fn read(&self, after: u64) -> Result<EventPage, Error> {
         let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
         let upto = frames.last().map_or(after, |frame| frame.seq);
-        let rendered = |frame: &Frame| Rendered::of(frame.seq, frame, &frame.data);
+        let rendered = |frame: &Frame| RenderedEvent::of(frame.seq, frame, &frame.data);
         let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
-        Ok(Page { events, upto, is_all: entries < PAGE_ENTRIES })
+        Ok(EventPage { events, upto, is_all: entries < PAGE_ENTRIES })
     }
 }

@@ -1,4 +1,4 @@
-//! What people say to a roundtable: answers, the wish to have a say, and the end.
+//! Replies to a roundtable, escalation and closing.
 
 use adjourn_core::InteractionId;
 use adjourn_core::roundtable::RoundtableView;

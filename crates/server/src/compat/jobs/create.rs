@@ -1,4 +1,4 @@
-//! A job is sent.
+//! Creates a job.
 
 use adjourn_runtime::skill::find;
 use axum::Json;

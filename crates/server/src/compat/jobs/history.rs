@@ -1,11 +1,11 @@
-//! The chat events of a job that have been.
+//! The history of the chat events of a job, as a page.
 
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::events::Reader;
+use crate::api::events::RunReader;
 use crate::extract::query::{Parameters, RunPath};
 use crate::problem::Problem;
 use crate::router::Server;
@@ -15,7 +15,7 @@ const EVENTS_MAX: usize = 2000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct HistoryQuery {
     /// The first event; from the beginning without it.
     from_seq: Option<u64>,
     /// The last event; to the end without it.
@@ -25,11 +25,11 @@ pub(super) struct Wanted {
 pub(super) async fn page(
     State(server): State<Server>,
     RunPath(id): RunPath,
-    Parameters(Wanted { from_seq, to_seq }): Parameters<Wanted>,
+    Parameters(HistoryQuery { from_seq, to_seq }): Parameters<HistoryQuery>,
 ) -> Result<Json<Value>, Problem> {
     let page = server.blocking(move |service| {
         let row = service.row(id)?;
-        let reader = Reader { store: service.store().clone(), id, engine: row.engine };
+        let reader = RunReader { store: service.store().clone(), id, engine: row.engine };
         let after = from_seq.unwrap_or(1).saturating_sub(1);
         let (mut frames, _) = reader.frames(after, EVENTS_MAX)?;
         frames.retain(|frame| to_seq.is_none_or(|last| frame.seq <= last));

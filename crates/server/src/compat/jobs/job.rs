@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::pending::pending;
 use super::request::{CONVERSATION_LABEL, MODE_LABEL, SESSION};
-use crate::api::events::Reader;
+use crate::api::events::RunReader;
 use crate::extract::query::RunPath;
 use crate::problem::Problem;
 use crate::router::Server;
@@ -16,7 +16,7 @@ pub(super) async fn show(State(server): State<Server>, RunPath(id): RunPath) -> 
     let shown = server.blocking(move |service| {
         let run = service.run(id)?;
         let store = service.store().clone();
-        let frames = Reader { store, id, engine: run.spec().engine.clone() }.frames(0, usize::MAX)?.0;
+        let frames = RunReader { store, id, engine: run.spec().engine.clone() }.frames(0, usize::MAX)?.0;
         Ok(job(&run, &Recovery::of(&frames)))
     });
     shown.await.map(Json)

@@ -1,4 +1,4 @@
-//! What a client says to a job: answers and cancels.
+//! Replies to a job, and its cancellation.
 
 use adjourn_core::{Action, FieldError, InteractionId, RunId, RunStatus, Subject};
 use adjourn_runtime::{ReplyRequest, Service};

@@ -1,4 +1,4 @@
-//! What came of a job.
+//! The result of a job.
 
 use adjourn_core::{Run, RunStatus, WarningCode};
 use adjourn_runtime::Service;

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::events::Reader;
+use crate::api::events::RunReader;
 use crate::extract::query::{Parameters, RunPath};
 use crate::observe::metrics::OpenStream;
 use crate::problem::Problem;
@@ -25,7 +25,7 @@ use crate::stream::sse::{self, Events, HEARTBEAT, PAGE_ENTRIES};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct StreamQuery {
     /// The last event that the client has.
     cursor: Option<u64>,
 }
@@ -34,7 +34,7 @@ pub(super) async fn events(
     State(server): State<Server>,
     RunPath(id): RunPath,
     headers: HeaderMap,
-    Parameters(wanted): Parameters<Wanted>,
+    Parameters(wanted): Parameters<StreamQuery>,
 ) -> Result<Response, Problem> {
     let is_back = headers.contains_key("last-event-id");
     let after = sse::begin(&headers, wanted.cursor)?.unwrap_or(0);
@@ -50,7 +50,7 @@ pub(super) async fn events(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let pending = run.open_interactions().next().map(|interaction| interaction.interaction_id);
-    let reader = Reader { store: server.service.store().clone(), id, engine: run.spec().engine.clone() };
+    let reader = RunReader { store: server.service.store().clone(), id, engine: run.spec().engine.clone() };
     let follower = Follower {
         reader,
         after,
@@ -76,7 +76,7 @@ fn snapshot(status: RunStatus, cursor: u64, pending: Option<InteractionId>) -> V
 
 /// Somebody who reads the chat events of a job.
 struct Follower {
-    reader: Reader,
+    reader: RunReader,
     /// The last event that was sent.
     after: u64,
     /// Still to be sent.

@@ -1,4 +1,4 @@
-//! What the system knows about this process.
+//! Metrics of this process, as the operating system reports them.
 
 use std::fs;
 
