@@ -1,16 +1,17 @@
 //! The routes of `/v1`, one file per resource, and the OpenAPI document that describes them.
 
 pub(crate) mod all_events;
-pub(crate) mod catalog;
 pub(crate) mod contracts;
 pub(crate) mod docs;
 pub(crate) mod dry_run;
+pub(crate) mod engines;
 pub(crate) mod events;
 pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod inbox;
 mod log_body;
 pub(crate) mod logs;
+pub(crate) mod metrics;
 mod new_run;
 pub(crate) mod openapi;
 pub(crate) mod pages;
@@ -19,3 +20,4 @@ pub(crate) mod roundtables;
 pub(crate) mod runs;
 pub(crate) mod skills;
 pub(crate) mod slots;
+pub(crate) mod statecharts;

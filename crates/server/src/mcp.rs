@@ -24,7 +24,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use crate::extract::body;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
 use handler::Handler;
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;

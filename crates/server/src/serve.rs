@@ -26,12 +26,12 @@ use crate::auth::tokens::Tokens;
 use crate::observe::journal_log;
 use crate::observe::traces::Traces;
 use crate::observe::watchdog;
-use crate::router::Server;
 use crate::serve::connection::{Bounded, Connections, Limits};
 use crate::serve::descriptors::raise_descriptor_limit;
 use crate::serve::drain::{Ending, drained};
 use crate::serve::error::Error;
 use crate::serve::listen::{Listeners, Socket};
+use crate::server::Server;
 use crate::webhooks::Webhooks;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.

@@ -19,7 +19,7 @@ use crate::extract::members::Members;
 use crate::extract::query::{ContractPath, RunPath};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 const KEYS: [&str; 2] = ["outcome", "note"];
 

@@ -14,7 +14,7 @@ use serde_json::json;
 use utoipa::openapi::OpenApi;
 
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
 
 const SCRIPT_PATH: &str = "/docs/scalar.js";
 

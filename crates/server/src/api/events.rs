@@ -3,12 +3,8 @@
 //! It stays open while the run waits, and closes after the terminal frame. Whoever comes back after that gets 204,
 //! which tells an `EventSource` to stop asking.
 
-use std::sync::Arc;
-
-use adjourn_core::fcmp::Header;
-use adjourn_core::{Frame, Record, RunId, StreamId};
+use adjourn_core::{Frame, RunId};
 use adjourn_runtime::Service;
-use adjourn_store::{After, Error, Store};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -23,10 +19,10 @@ use crate::api::pages::limit;
 use crate::extract::query::{Parameters, RunPath};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
-use crate::stream::cache::{EventPage, RenderedEvent, StreamSource};
+use crate::server::Server;
 use crate::stream::follower::Follower;
-use crate::stream::sse::{self, PAGE_ENTRIES};
+use crate::stream::run_reader::RunReader;
+use crate::stream::sse;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest, Code::UnknownRun]))
@@ -88,7 +84,8 @@ pub(crate) async fn events(
     let after = after.min(row.seq);
     let reader = RunReader { store: server.service.store().clone(), id, engine: row.engine };
     let stream = server.streams.run(reader, row.seq);
-    Ok(Follower::new(&server, stream, after, commits).with_deltas(deltas).response())
+    let (shutdown, open) = (server.shutdown.clone(), server.metrics.stream());
+    Ok(Follower::new(stream, after, commits, shutdown, open).with_deltas(deltas).response())
 }
 
 async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Response, Problem> {
@@ -101,38 +98,4 @@ async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Re
     let frames = read.await?;
     let next_after = frames.last().map_or(after, |frame| frame.seq);
     Ok(Json(History { events: frames, next_after }).into_response())
-}
-
-/// Reads the frames of a run from the journal.
-#[derive(Clone)]
-pub(crate) struct RunReader {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) id: RunId,
-    pub(crate) engine: String,
-}
-
-impl RunReader {
-    /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
-    pub(crate) fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
-        let header = Header { run_id: self.id, engine: &self.engine };
-        let entries = self.store.read(StreamId::Run(self.id), After::Frame(after), limit)?;
-        let mut frames = Vec::new();
-        for entry in &entries {
-            // One that cannot be read is left out. A run that had not ended says so in a warning of its own.
-            let Ok(record) = Record::of(entry) else { continue };
-            // The first entry may begin before.
-            frames.extend(record.frames(header, entry).into_iter().filter(|frame| frame.seq > after));
-        }
-        Ok((frames, entries.len()))
-    }
-}
-
-impl StreamSource for RunReader {
-    fn read(&self, after: u64) -> Result<EventPage, Error> {
-        let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
-        let upto = frames.last().map_or(after, |frame| frame.seq);
-        let rendered = |frame: &Frame| RenderedEvent::of(frame.seq, frame, &frame.data);
-        let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
-        Ok(EventPage { events, upto, is_all: entries < PAGE_ENTRIES })
-    }
 }

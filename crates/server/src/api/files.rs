@@ -18,7 +18,7 @@ use crate::api::openapi::Refuses;
 use crate::extract::query::{Names, RunPath, run_id};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 /// How a route about a run's folder refuses.
 const REFUSES: [Code; 4] = [Code::BadRequest, Code::UnknownRun, Code::NoWorkspace, Code::WorkspaceFailed];

@@ -18,7 +18,7 @@ use crate::api::runs::bad_cursor;
 use crate::extract::query::Parameters;
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new().routes(routes!(list).refuses(&[Code::BadRequest]))

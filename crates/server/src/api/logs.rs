@@ -15,7 +15,7 @@ use crate::api::openapi::Refuses;
 use crate::extract::query::{Names, Parameters, RunPath, run_id};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     let codes = [Code::BadRequest, Code::UnknownRun, Code::NoLog, Code::WorkspaceFailed];

@@ -18,7 +18,7 @@ use crate::auth::guard::Door;
 use crate::auth::roles::{Need, need};
 use crate::problem::code::Code;
 use crate::problem::{CONTENT_TYPE, Document};
-use crate::router::Server;
+use crate::server::Server;
 
 /// What any route may answer with.
 const ANYWHERE: [Code; 10] = [

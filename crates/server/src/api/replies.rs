@@ -18,7 +18,7 @@ use crate::extract::members::Members;
 use crate::extract::query::RunPath;
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 const KEYS: [&str; 3] = ["interaction_id", "response", "action"];
 

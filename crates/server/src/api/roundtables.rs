@@ -1,7 +1,6 @@
 //! Roundtables: opened, listed, looked at, and what came out of them.
 
 mod change;
-mod changes;
 mod events;
 mod new;
 mod say;
@@ -20,9 +19,6 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use changes::changes;
-pub(crate) use events::RoundtableReader;
-
 use self::new::NewRoundtable;
 use crate::api::openapi::Refuses;
 use crate::api::pages::{Page, limit};
@@ -32,7 +28,7 @@ use crate::extract::local::{self, Reach};
 use crate::extract::query::{Names, Parameters, RoundtablePath, roundtable_id};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()

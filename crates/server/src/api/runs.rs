@@ -25,7 +25,7 @@ use crate::extract::query::{Parameters, RunPath, run_id};
 use crate::extract::uploads::Sent;
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()

@@ -15,7 +15,7 @@ use crate::api::pages::Page;
 use crate::extract::query::Names;
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()

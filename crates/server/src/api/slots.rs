@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new().routes(routes!(show).refuses(&[]))

@@ -12,8 +12,6 @@ use adjourn_engine::agent_processes::{AgentProcesses, Lineage};
 use adjourn_engine::find_peer_socket;
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::serve::connection::Connection;
-
 /// Who is at the other end of a connection. Every request of the connection carries it as an extension; one without it was
 /// made by this process itself, which calls its own routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,12 +63,6 @@ impl HasOrigin for UnixStream {
         // A process that this one cannot see has the number 0.
         let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0);
         Ok(Origin::Unix { uid: credentials.uid(), pid })
-    }
-}
-
-impl<S: HasOrigin> HasOrigin for Connection<S> {
-    fn origin(&self) -> io::Result<Origin> {
-        self.get_ref().origin()
     }
 }
 

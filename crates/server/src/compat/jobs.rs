@@ -18,7 +18,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 
-use crate::router::Server;
+use crate::server::Server;
 
 /// All routes of that API but `/v1/skills`, which both have.
 pub(crate) fn routes() -> Router<Server> {

@@ -10,7 +10,7 @@ use crate::extract::body::{self, BODY_BYTES_MAX, Kind};
 use crate::extract::form::Form;
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 /// The part of a form that is the request itself.
 const REQUEST_PART: &str = "request";

@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::answers::{Change, Changes, RunState};
 use super::transcript::line;
-use crate::api::all_events;
-use crate::api::events::RunReader;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
+use crate::stream::all_events::AllEventsReader;
+use crate::stream::run_reader::RunReader;
 
 /// How long a call waits that does not say it, in seconds: short enough for a model to report in between.
 const WAIT_DEFAULT_SEC: u64 = 20;
@@ -79,9 +79,8 @@ pub(super) async fn of_all(server: &Server, cursor: Option<u64>, until: Instant)
     loop {
         commits.mark_unchanged();
         while frames.is_empty() {
-            let read = move |service: &Service| {
-                Ok(all_events::AllEventsReader::new(service.store().clone()).frames(after)?)
-            };
+            let read =
+                move |service: &Service| Ok(AllEventsReader::new(service.store().clone()).frames(after)?);
             let (found, upto) = server.blocking(read).await?;
             let Some(upto) = upto else { break };
             (frames, after) = (found, upto);

@@ -5,13 +5,13 @@ use adjourn_store::RunFilter;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::transcript::transcript;
-use crate::api::events::RunReader;
 use crate::api::pages::Page;
 use crate::api::runs::bad_cursor;
 use crate::extract::query::run_id;
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
+use crate::stream::run_reader::RunReader;
 use crate::stream::sse::PAGE_ENTRIES;
 
 /// Transcripts of one page of the list: what a person looks for is recent.

@@ -8,27 +8,19 @@ mod histogram;
 mod process;
 mod requests;
 
+use std::fmt;
+
 use adjourn_core::RunStatus;
 use adjourn_runtime::{DiskSpace, EngineSlots, Service, SlotUse};
 use adjourn_store::Tally;
-use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
-use crate::api::openapi::Refuses;
-use crate::problem::Problem;
-use crate::router::Server;
 use histogram::Histogram;
 use requests::Requests;
 pub(crate) use requests::count;
-
-const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// What is counted where it happens. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -55,31 +47,27 @@ impl Drop for OpenStream {
     }
 }
 
-pub(crate) fn routes() -> OpenApiRouter<Server> {
-    OpenApiRouter::new().routes(routes!(metrics).refuses(&[]))
-}
-
-/// What the server counts, for Prometheus.
-#[utoipa::path(
-    get, path = "/metrics", tag = "health", operation_id = "metrics",
-    responses((status = 200, body = String, content_type = "application/openmetrics-text", description = "The metrics.")),
-)]
-pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, Problem> {
-    let slots = server.service.runtime().slots().await?;
-    let runs = server.blocking(|service| Ok(service.store().run_counts()?)).await?;
-    let mut registry = Registry::default();
-    register_slots(registry.sub_registry_with_prefix("adjourn"), &slots);
-    register_runs(registry.sub_registry_with_prefix("adjourn"), &runs);
-    register_disk(registry.sub_registry_with_prefix("adjourn"), server.service.disk_space());
-    register_times(registry.sub_registry_with_prefix("adjourn"), &server.service);
-    server.metrics.register(registry.sub_registry_with_prefix("adjourn"));
-    process::register(&mut registry);
-    let mut text = String::new();
-    encode(&mut text, &registry).map_err(|error| Problem::internal(format!("the metrics: {error}")))?;
-    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
-}
-
 impl Metrics {
+    /// All metrics of the server, as the text that Prometheus reads.
+    pub(crate) fn encode(
+        &self,
+        service: &Service,
+        slots: &SlotUse,
+        runs: &[(RunStatus, u64)],
+    ) -> Result<String, fmt::Error> {
+        let mut registry = Registry::default();
+        let adjourn = registry.sub_registry_with_prefix("adjourn");
+        register_slots(adjourn, slots);
+        register_runs(adjourn, runs);
+        register_disk(adjourn, service.disk_space());
+        register_times(adjourn, service);
+        self.register(adjourn);
+        process::register(&mut registry);
+        let mut text = String::new();
+        encode(&mut text, &registry)?;
+        Ok(text)
+    }
+
     fn register(&self, registry: &mut Registry) {
         self.requests.register(registry);
         registry.register("event_streams_open", "Event streams that are open", self.streams.clone());

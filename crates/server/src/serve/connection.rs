@@ -12,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
 
+use crate::auth::peer::{HasOrigin, Origin};
+
 /// Connections to the port. Whoever comes then waits in the queue of the system.
 ///
 /// One that follows a stream and waits costs about 25 kB (`xtask bench http`), so these are 400 MB.
@@ -97,11 +99,13 @@ pub(crate) struct Connection<S> {
     _place: Option<OwnedSemaphorePermit>,
 }
 
-impl<S> Connection<S> {
-    pub(crate) fn get_ref(&self) -> &S {
-        &self.io
+impl<S: HasOrigin> HasOrigin for Connection<S> {
+    fn origin(&self) -> io::Result<Origin> {
+        self.io.origin()
     }
+}
 
+impl<S> Connection<S> {
     /// What a write came to, unless the client has been taking nothing for too long.
     fn within(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {

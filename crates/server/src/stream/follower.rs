@@ -15,7 +15,6 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::observe::metrics::OpenStream;
-use crate::router::Server;
 use crate::stream::cache::{StreamCache, StreamSource};
 use crate::stream::sse::{self, ALIVE, Events, HEARTBEAT};
 
@@ -42,10 +41,11 @@ type Next<S> = Result<Option<(Bytes, Follower<S>)>, Error>;
 impl<S: StreamSource> Follower<S> {
     /// A follower that has read everything up to `after`; `commits` tells it that there is more.
     pub(crate) fn new(
-        server: &Server,
         stream: Arc<StreamCache<S>>,
         after: u64,
         commits: watch::Receiver<u64>,
+        shutdown: CancellationToken,
+        open: OpenStream,
     ) -> Self {
         Self {
             stream,
@@ -55,8 +55,8 @@ impl<S: StreamSource> Follower<S> {
             ended: false,
             commits,
             deltas: None,
-            shutdown: server.shutdown.clone(),
-            _open: server.metrics.stream(),
+            shutdown,
+            _open: open,
         }
     }
 

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use adjourn_core::{RoundtableId, RunId};
 use adjourn_store::{Error, Store};
 
-use crate::api::all_events::AllEventsReader;
-use crate::api::events::RunReader;
-use crate::api::roundtables::RoundtableReader;
+use crate::stream::all_events::AllEventsReader;
 use crate::stream::cache::{StreamCache, StreamSource};
+use crate::stream::roundtable_reader::RoundtableReader;
+use crate::stream::run_reader::RunReader;
 
 /// Caches that may be registered before those without readers are dropped for the first time.
 const SWEEP_FIRST: usize = 64;

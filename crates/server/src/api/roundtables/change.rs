@@ -21,7 +21,7 @@ use crate::extract::members::Members;
 use crate::extract::query::{Names, RoundtablePath};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 /// Bytes of a reason and of a title: both are in front of every agent in the next round.
 const LINE_BYTES_MAX: usize = 4 * 1024;

@@ -1,11 +1,8 @@
 //! The stream of one roundtable. Like a run's, it stays open while the roundtable waits and closes after its end.
 
-use std::sync::Arc;
-
-use adjourn_core::roundtable::{Frame, render};
-use adjourn_core::{RoundtableId, StreamId};
+use adjourn_core::RoundtableId;
+use adjourn_core::roundtable::Frame;
 use adjourn_runtime::Service;
-use adjourn_store::{After, Error, Store};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -15,17 +12,16 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::changes::{facilitator, read};
 use crate::api::events::EventsQuery;
 use crate::api::openapi::Refuses;
 use crate::api::pages::limit;
 use crate::extract::query::{Parameters, RoundtablePath};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
-use crate::stream::cache::{EventPage, RenderedEvent, StreamSource};
+use crate::server::Server;
 use crate::stream::follower::Follower;
-use crate::stream::sse::{self, PAGE_ENTRIES};
+use crate::stream::roundtable_reader::RoundtableReader;
+use crate::stream::sse;
 
 pub(super) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest, Code::UnknownRoundtable]))
@@ -76,7 +72,8 @@ pub(crate) async fn events(
     // A reader that names a frame still to come would not be sent the last one, and wait for it for good.
     let after = after.min(row.seq);
     let stream = server.streams.roundtable(reader, row.seq);
-    Ok(Follower::new(&server, stream, after, commits).response())
+    let (shutdown, open) = (server.shutdown.clone(), server.metrics.stream());
+    Ok(Follower::new(stream, after, commits, shutdown, open).response())
 }
 
 async fn page(server: &Server, id: RoundtableId, after: u64, limit: usize) -> Result<Response, Problem> {
@@ -89,43 +86,4 @@ async fn page(server: &Server, id: RoundtableId, after: u64, limit: usize) -> Re
     let frames = read.await?;
     let next_after = frames.last().map_or(after, |frame| frame.seq);
     Ok(Json(RoundtableHistory { events: frames, next_after }).into_response())
-}
-
-/// Reads the frames of a roundtable from the journal.
-pub(crate) struct RoundtableReader {
-    store: Arc<dyn Store>,
-    pub(crate) id: RoundtableId,
-    /// The facilitator's, which every frame names.
-    engine: String,
-}
-
-impl RoundtableReader {
-    fn new(service: &Service, id: RoundtableId) -> Result<Self, Error> {
-        let store = service.store().clone();
-        Ok(Self { engine: facilitator(store.as_ref(), id)?, store, id })
-    }
-
-    /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
-    fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
-        let entries = self.store.read(StreamId::Roundtable(self.id), After::Frame(after), limit)?;
-        let mut frames = Vec::new();
-        for entry in &entries {
-            // One that cannot be read is left out.
-            let Ok(record) = read(entry) else { continue };
-            let rendered = render(self.id, &self.engine, record.place, entry.at, &record.events);
-            // The first entry may begin before.
-            frames.extend(rendered.into_iter().filter(|frame| frame.seq > after));
-        }
-        Ok((frames, entries.len()))
-    }
-}
-
-impl StreamSource for RoundtableReader {
-    fn read(&self, after: u64) -> Result<EventPage, Error> {
-        let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
-        let upto = frames.last().map_or(after, |frame| frame.seq);
-        let rendered = |frame: &Frame| RenderedEvent::of(frame.seq, frame, &frame.data);
-        let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
-        Ok(EventPage { events, upto, is_all: entries < PAGE_ENTRIES })
-    }
 }

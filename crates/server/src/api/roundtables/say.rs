@@ -19,7 +19,7 @@ use crate::extract::members::Members;
 use crate::extract::query::RoundtablePath;
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 /// Bytes of a note: it is in front of every agent in the next round.
 const NOTE_BYTES_MAX: usize = 4 * 1024;

@@ -11,7 +11,7 @@ use crate::api::runs;
 use crate::extract::body;
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 /// Creates a run. It never comes out of a cache: what an agent does is not the same twice.
 pub(super) async fn create(

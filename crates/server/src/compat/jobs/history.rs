@@ -5,10 +5,10 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::events::RunReader;
 use crate::extract::query::{Parameters, RunPath};
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
+use crate::stream::run_reader::RunReader;
 
 /// Events of an answer, which is held in memory. Whoever wants more goes on behind the last one.
 const EVENTS_MAX: usize = 2000;

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::pending::pending;
 use super::request::{CONVERSATION_LABEL, MODE_LABEL, SESSION};
-use crate::api::events::RunReader;
 use crate::extract::query::RunPath;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
+use crate::stream::run_reader::RunReader;
 
 pub(super) async fn show(State(server): State<Server>, RunPath(id): RunPath) -> Result<Json<Value>, Problem> {
     let shown = server.blocking(move |service| {

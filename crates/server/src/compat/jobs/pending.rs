@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::extract::query::RunPath;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(super) async fn show(State(server): State<Server>, RunPath(id): RunPath) -> Result<Json<Value>, Problem> {
     let run = server.blocking(move |service| Ok(service.run(id)?)).await?;

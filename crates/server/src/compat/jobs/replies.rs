@@ -11,7 +11,7 @@ use crate::auth::caller::Caller;
 use crate::extract::body::{self, KEY_RULE, is_key};
 use crate::extract::query::RunPath;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
 
 /// The one kind of reply there is here. That project's other one answers questions about logins, which engines here do
 /// not ask.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::api::runs::check_finished;
 use crate::extract::query::RunPath;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(super) async fn show(State(server): State<Server>, RunPath(id): RunPath) -> Result<Json<Value>, Problem> {
     let shown = server.blocking(move |service| {

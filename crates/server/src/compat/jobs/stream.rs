@@ -16,11 +16,11 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::events::RunReader;
 use crate::extract::query::{Parameters, RunPath};
 use crate::observe::metrics::OpenStream;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
+use crate::stream::run_reader::RunReader;
 use crate::stream::sse::{self, Events, HEARTBEAT, PAGE_ENTRIES};
 
 #[derive(Deserialize)]

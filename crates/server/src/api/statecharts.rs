@@ -1,13 +1,12 @@
-//! Engines and statecharts.
+//! Statecharts: the tables of states and transitions, as data and drawn.
 
 use adjourn_core::Chart;
 use adjourn_core::statechart::{Format, render};
 use axum::Json;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -16,45 +15,12 @@ use crate::api::pages::Page;
 use crate::extract::query::{Names, Parameters};
 use crate::problem::Problem;
 use crate::problem::code::Code;
-use crate::router::Server;
+use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
-        .routes(routes!(engines).refuses(&[]))
         .routes(routes!(statecharts).refuses(&[]))
         .routes(routes!(statechart).refuses(&[Code::BadRequest, Code::UnknownMachine]))
-}
-
-/// An engine.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct EngineView {
-    name: String,
-    /// `acp`, `exec`, `reasoning` or `replay`.
-    kind: Option<String>,
-    /// Its program is there.
-    installed: bool,
-    /// The walls around its agents here, or `off`; none for engines that start no program.
-    sandbox: Option<String>,
-}
-
-/// The engines that are configured, or known by themselves.
-#[utoipa::path(
-    get, path = "/v1/engines", tag = "catalog", operation_id = "listEngines",
-    responses((status = 200, body = Page<EngineView>, description = "All of them.")),
-)]
-pub(crate) async fn engines(State(server): State<Server>) -> Result<Json<Page<EngineView>>, Problem> {
-    let walls = server.service.desk().walls().await;
-    let engines = server.blocking(move |service| {
-        let desk = service.desk();
-        let engine = |name: &str| EngineView {
-            name: name.to_owned(),
-            kind: desk.config().engine(name).map(|engine| engine.kind().to_string()),
-            installed: desk.is_installed(name, None),
-            sandbox: desk.sandbox(name, &walls),
-        };
-        Ok(desk.config().engine_names().into_iter().map(engine).collect())
-    });
-    engines.await.map(Page::whole)
 }
 
 /// The machines that say what may follow on what.

@@ -1,13 +1,60 @@
-//! The state changes of a roundtable, for the stream of all events.
+//! Reads the stream of a roundtable, and its state changes, from the journal.
 
-use adjourn_core::roundtable::{Event, Record, render};
-use adjourn_core::{Entry, RoundtableId};
+use std::sync::Arc;
+
+use adjourn_core::roundtable::{Event, Frame, Record, render};
+use adjourn_core::{Entry, RoundtableId, StreamId};
+use adjourn_runtime::Service;
 use adjourn_store::{After, Error, Store};
 
-use crate::api::all_events::{StateChange, StateChangeFrame};
+use crate::stream::cache::{EventPage, RenderedEvent, StreamSource};
+use crate::stream::sse::PAGE_ENTRIES;
+
+/// Reads the frames of a roundtable from the journal.
+pub(crate) struct RoundtableReader {
+    store: Arc<dyn Store>,
+    pub(crate) id: RoundtableId,
+    /// The facilitator's, which every frame names.
+    engine: String,
+}
+
+impl RoundtableReader {
+    pub(crate) fn new(service: &Service, id: RoundtableId) -> Result<Self, Error> {
+        let store = service.store().clone();
+        Ok(Self { engine: facilitator(store.as_ref(), id)?, store, id })
+    }
+
+    /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
+    pub(crate) fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
+        let entries = self.store.read(StreamId::Roundtable(self.id), After::Frame(after), limit)?;
+        let mut frames = Vec::new();
+        for entry in &entries {
+            // One that cannot be read is left out.
+            let Ok(record) = read(entry) else { continue };
+            let rendered = render(self.id, &self.engine, record.place, entry.at, &record.events);
+            // The first entry may begin before.
+            frames.extend(rendered.into_iter().filter(|frame| frame.seq > after));
+        }
+        Ok((frames, entries.len()))
+    }
+}
+
+impl StreamSource for RoundtableReader {
+    fn read(&self, after: u64) -> Result<EventPage, Error> {
+        let (frames, entries) = self.frames(after, PAGE_ENTRIES)?;
+        let upto = frames.last().map_or(after, |frame| frame.seq);
+        let rendered = |frame: &Frame| RenderedEvent::of(frame.seq, frame, &frame.data);
+        let events = frames.iter().map(rendered).collect::<Result<_, _>>()?;
+        Ok(EventPage { events, upto, is_all: entries < PAGE_ENTRIES })
+    }
+}
 
 /// The state changes of an entry, each with its position in the journal of everything.
-pub(crate) fn changes(store: &dyn Store, entry: &Entry, id: RoundtableId) -> Result<Vec<StateChange>, Error> {
+pub(crate) fn state_changes(
+    store: &dyn Store,
+    entry: &Entry,
+    id: RoundtableId,
+) -> Result<Vec<(u64, Frame)>, Error> {
     let record = read(entry)?;
     if !record.events.iter().any(is_change) {
         return Ok(Vec::new());
@@ -23,10 +70,7 @@ pub(crate) fn changes(store: &dyn Store, entry: &Entry, id: RoundtableId) -> Res
             place.frame = frame.seq;
             (place.attempt, place.local) = (frame.meta.attempt, frame.meta.local_seq);
             if is_change(event) {
-                found.push(StateChange {
-                    position: before + number,
-                    frame: StateChangeFrame::Roundtable(frame),
-                });
+                found.push((before + number, frame));
             }
         }
     }
@@ -66,7 +110,7 @@ fn is_change(event: &Event) -> bool {
 }
 
 /// The engine that plays the facilitator of a roundtable, which every frame names: it is in the first entry.
-pub(super) fn facilitator(store: &dyn Store, id: RoundtableId) -> Result<String, Error> {
+fn facilitator(store: &dyn Store, id: RoundtableId) -> Result<String, Error> {
     let first = store.read(id.into(), After::START, 1)?;
     let Some(first) = first.first() else { return Ok(String::new()) };
     let Ok(record) = read(first) else { return Ok(String::new()) };
@@ -77,6 +121,6 @@ pub(super) fn facilitator(store: &dyn Store, id: RoundtableId) -> Result<String,
     Ok(opened.unwrap_or_default())
 }
 
-pub(super) fn read(entry: &Entry) -> Result<Record, Error> {
+fn read(entry: &Entry) -> Result<Record, Error> {
     Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })
 }
