@@ -11,9 +11,11 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
 use futures::stream;
 
-use crate::form::Form;
-use crate::local::{self, Reach};
-use crate::{body, contracts, jobs, replies};
+use crate::api::{contracts, replies};
+use crate::compat::jobs;
+use crate::extract::body;
+use crate::extract::form::Form;
+use crate::extract::local::{self, Reach};
 
 /// A function that reads arbitrary bytes.
 pub type Target = fn(&[u8]);

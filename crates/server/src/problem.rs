@@ -1,4 +1,7 @@
-//! What a client is told when it does not get what it asked for: RFC 9457.
+//! Errors as clients get them: `application/problem+json` (RFC 9457) with a stable code.
+
+pub(crate) mod code;
+mod refused;
 
 use adjourn_core::FieldError;
 use axum::Json;
@@ -7,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::code::Code;
+use crate::problem::code::Code;
 
 /// What a problem is sent as.
 pub(crate) const CONTENT_TYPE: &str = "application/problem+json";

@@ -102,9 +102,9 @@ pub(super) struct RunCommand {
 impl RunCommand {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let mut request = self.request(global)?;
-        if let Err(error) = Client::rehearse(global, &request.document).await {
+        if let Err(error) = Client::dry_run(global, &request.document).await {
             let Some(played) = self.played(&request, &error) else { return Err(complaint(error)) };
-            if Client::rehearse(global, &played.document).await.is_err() {
+            if Client::dry_run(global, &played.document).await.is_err() {
                 return Err(complaint(error));
             }
             request = played;

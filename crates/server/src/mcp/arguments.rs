@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::body::{KEY_RULE, is_key};
+use crate::extract::body::{KEY_RULE, is_key};
+use crate::extract::query::run_id;
 use crate::problem::Problem;
-use crate::query::run_id;
 
 /// A new run: of a skill, or of a prompt.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]

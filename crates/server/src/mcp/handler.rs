@@ -1,4 +1,4 @@
-//! What the SDK asks of a server.
+//! The server side of the MCP SDK: dispatches tool calls and resource reads.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::resources;
-use crate::access::Caller;
-use crate::code::Code;
+use crate::auth::caller::Caller;
+use crate::auth::tokens::Role;
 use crate::problem::Problem;
-use crate::router::Server;
-use crate::tokens::Role;
+use crate::problem::code::Code;
+use crate::server::Server;
 
 const INSTRUCTIONS: &str = "Adjourn runs agent work that may stop and ask a person. Start a run with start_run, \
     follow it with wait_for_change, and when its status is waiting_user, show its questions to your user and answer \

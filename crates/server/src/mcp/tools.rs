@@ -14,10 +14,10 @@ use super::answers::{Changes, Question, Questions, RunState, SkillState, Skills}
 use super::arguments::{Inbox, OneRun, ReplyToRun, StartRun, WaitForChange};
 use super::changes;
 use super::handler::Handler;
-use crate::access::Caller;
-use crate::pages::{Page, limit};
+use crate::api::pages::{Page, limit};
+use crate::api::{inbox, runs};
+use crate::auth::caller::Caller;
 use crate::problem::Problem;
-use crate::{inbox, runs};
 
 impl Handler {
     pub(super) fn tools() -> ToolRouter<Self> {

@@ -73,7 +73,7 @@ pub(super) struct Start {
 impl Start {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let request = self.request()?;
-        Client::rehearse_roundtable(global, &request).await.map_err(|error| self.complaint(error))?;
+        Client::dry_run_roundtable(global, &request).await.map_err(|error| self.complaint(error))?;
         let role = if self.detach { Role::Leaves } else { Role::Works };
         let mut client = Client::connect(global, role).await?;
         let opened = match client.open_roundtable(request, &new_key()).await {
