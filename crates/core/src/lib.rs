@@ -82,7 +82,7 @@ pub use run::{
     AskAgain, Command, Continued, ContractDetail, ContractReport, Create, EndCause, Event, Known,
     Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
     RefusalKind, RefusedCall, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC,
-    Strict, Survey, TurnEnd, TurnReason, Usage, create_key, successor_key,
+    Strict, Survey, TurnEnd, TurnReason, Usage, create_key, roundtable_scope, successor_key,
 };
 pub use schema::{ANSWER_STEPS_MAX, CHECK_STEPS_MAX, FieldError, Schema, SchemaError};
 pub use scripts::mixed_scripts;

@@ -1,4 +1,4 @@
-//! What somebody outside is told of a run: it waits for a person, or it has ended.
+//! Notices: what somebody outside is told of a run or a roundtable, because it waits for a person or has ended.
 //!
 //! A notice is a row that is written in the commit of the fact that it tells, and stays until it was heard. So nothing
 //! is told that did not happen, and nothing that happened goes untold.
@@ -9,17 +9,21 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::fcmp;
+use crate::machines::RoundtableStatus;
 use crate::names::named;
+use crate::roundtable::{self, Roundtable};
 use crate::run::Event;
 use crate::time::wire;
-use crate::{InteractionId, InteractionView, Run, RunError, RunId, RunStatus, Timestamp};
+use crate::{
+    InteractionId, InteractionView, RoundtableId, Run, RunError, RunId, RunStatus, StreamId, Timestamp,
+};
 
 named! {
     /// What a notice is about.
     pub enum NoticeKind {
-        /// A run waits for a person.
+        /// A run or a roundtable waits for a person.
         WaitingUser = "waiting_user",
-        /// A run ended.
+        /// A run or a roundtable ended.
         Terminal = "terminal",
     }
 }
@@ -53,18 +57,18 @@ impl FromIterator<NoticeKind> for Wanted {
     }
 }
 
-/// Which notice it is, for good: the run, and the frame of its stream that has the same news.
+/// Which notice it is, for good: the stream, and its frame that has the same news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NoticeId {
-    /// The run.
-    pub run_id: RunId,
+    /// The run, or the roundtable.
+    pub stream: StreamId,
     /// The number of the frame.
     pub seq: u64,
 }
 
 impl fmt::Display for NoticeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.run_id, self.seq)
+        write!(f, "{}-{}", self.stream, self.seq)
     }
 }
 
@@ -87,7 +91,16 @@ struct NoticeView<'a> {
     kind: NoticeKind,
     #[serde(with = "wire")]
     occurred_at: Timestamp,
-    run: RunInShort<'a>,
+    #[serde(flatten)]
+    about: About<'a>,
+}
+
+/// The stream that a notice is about.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum About<'a> {
+    Run(Box<RunInShort<'a>>),
+    Roundtable(Box<RoundtableInShort<'a>>),
 }
 
 /// What a run's view has too, under the same names. Not its result: that may be long, and can be fetched.
@@ -101,6 +114,22 @@ struct RunInShort<'a> {
     pending: Option<InteractionView>,
     open_interactions: Vec<InteractionId>,
     error: Option<&'a RunError>,
+    labels: &'a BTreeMap<String, String>,
+    seq: u64,
+    #[serde(with = "wire")]
+    created_at: Timestamp,
+}
+
+/// The same for a roundtable. Not its artifacts: they can be fetched.
+#[derive(Serialize)]
+struct RoundtableInShort<'a> {
+    roundtable_id: RoundtableId,
+    status: RoundtableStatus,
+    subject: &'a str,
+    workflow: &'a str,
+    rounds: u32,
+    close_reason: Option<&'static str>,
+    pending: Option<InteractionView>,
     labels: &'a BTreeMap<String, String>,
     seq: u64,
     #[serde(with = "wire")]
@@ -123,32 +152,74 @@ impl Notice {
             return None;
         }
         let frames: u64 = events[..=last].iter().map(fcmp::frames).sum();
-        let id = NoticeId { run_id: after.id(), seq: before.map_or(0, Run::last_frame) + frames };
-        let at = after.updated_at();
-        Some(Self { id, at, body: body(id, kind, after) })
+        let id = NoticeId { stream: after.id().into(), seq: before.map_or(0, Run::last_frame) + frames };
+        Some(Self::new(id, kind, after.updated_at(), About::Run(Box::new(run_in_short(after, id.seq)))))
+    }
+
+    /// The same for a roundtable: it asks a person, or it was closed.
+    pub(crate) fn of_roundtable(
+        before: Option<&Roundtable>,
+        events: &[roundtable::Event],
+        after: &Roundtable,
+        wanted: Wanted,
+    ) -> Option<Self> {
+        let news = |event: &roundtable::Event| match event {
+            roundtable::Event::Closed(_) => Some(NoticeKind::Terminal),
+            roundtable::Event::InteractionOpened { id, .. } => {
+                let waits = after.pending().is_some_and(|pending| pending.interaction_id == *id);
+                waits.then_some(NoticeKind::WaitingUser)
+            }
+            _ => None,
+        };
+        let (last, kind) =
+            events.iter().enumerate().filter_map(|(at, event)| Some((at, news(event)?))).last()?;
+        if !wanted.has(kind) {
+            return None;
+        }
+        let frames: u64 = events[..=last].iter().map(roundtable::frames).sum();
+        let seq = before.map_or(0, Roundtable::last_frame) + frames;
+        let id = NoticeId { stream: after.id().into(), seq };
+        let about = About::Roundtable(Box::new(roundtable_in_short(after, seq)));
+        Some(Self::new(id, kind, after.updated_at(), about))
+    }
+
+    fn new(id: NoticeId, kind: NoticeKind, at: Timestamp, about: About<'_>) -> Self {
+        let view = NoticeView { id: id.to_string(), kind, occurred_at: at, about };
+        let body = serde_json::to_string(&view).expect("a view is plain data, and plain data is JSON");
+        Self { id, at, body }
     }
 }
 
-fn body(id: NoticeId, kind: NoticeKind, run: &Run) -> String {
+fn run_in_short(run: &Run, seq: u64) -> RunInShort<'_> {
     let spec = run.spec();
     let open = || run.open_interactions();
-    let view = NoticeView {
-        id: id.to_string(),
-        kind,
-        occurred_at: run.updated_at(),
-        run: RunInShort {
-            run_id: run.id(),
-            status: run.status(),
-            skill: spec.skill.as_deref(),
-            engine: &spec.engine,
-            attempt_number: run.attempt_number(),
-            pending: open().next().map(|interaction| InteractionView::of(run, interaction)),
-            open_interactions: open().map(|interaction| interaction.interaction_id).collect(),
-            error: run.error(),
-            labels: &spec.labels,
-            seq: id.seq,
-            created_at: run.created_at(),
-        },
-    };
-    serde_json::to_string(&view).expect("a view is plain data, and plain data is JSON")
+    RunInShort {
+        run_id: run.id(),
+        status: run.status(),
+        skill: spec.skill.as_deref(),
+        engine: &spec.engine,
+        attempt_number: run.attempt_number(),
+        pending: open().next().map(|interaction| InteractionView::of(run, interaction)),
+        open_interactions: open().map(|interaction| interaction.interaction_id).collect(),
+        error: run.error(),
+        labels: &spec.labels,
+        seq,
+        created_at: run.created_at(),
+    }
+}
+
+fn roundtable_in_short(roundtable: &Roundtable, seq: u64) -> RoundtableInShort<'_> {
+    let spec = roundtable.spec();
+    RoundtableInShort {
+        roundtable_id: roundtable.id(),
+        status: roundtable.status(),
+        subject: &spec.subject,
+        workflow: &spec.workflow,
+        rounds: roundtable.recorded_rounds(),
+        close_reason: roundtable.closing().map(|closing| closing.reason.name()),
+        pending: roundtable.pending().map(InteractionView::of_roundtable),
+        labels: &spec.labels,
+        seq,
+        created_at: roundtable.created_at(),
+    }
 }

@@ -79,6 +79,7 @@ pub use decide::FACILITATOR_LOSSES_MAX;
 pub use escalation::{Escalation, EscalationWish, Stand};
 pub use event::{Closing, Event, PersonMark, Unsettled};
 pub use export::{Document, Inconsistent, export_json, export_markdown};
+pub(crate) use frame::frames;
 pub use frame::{Frame, FrameType, render};
 pub use id::{ArtifactId, ArtifactKind, BadName, ConflictId, CriterionId, OpenQuestionId, Role, TopicId};
 pub use interaction::{Interaction, Matter, Resolution, Word};

@@ -47,9 +47,14 @@ pub use spec::{
 
 use crate::interaction::{ByKind, Subject};
 use crate::{
-    Consequence, Contract, ContractAction, ExecutionId, Interaction, InteractionId, KeyScope, RunError,
-    RunId, RunStatus, Timestamp, ToolDigests, Warning,
+    Consequence, Contract, ContractAction, ExecutionId, Interaction, InteractionId, KeyScope, RoundtableId,
+    RunError, RunId, RunStatus, Timestamp, ToolDigests, Warning,
 };
+
+/// Where a key is unique that all runs of a roundtable share.
+pub fn roundtable_scope(id: RoundtableId) -> String {
+    format!("roundtable:{id}")
+}
 
 /// The state of a run: what its events add up to.
 ///
@@ -338,7 +343,7 @@ impl Run {
         let own = || format!("run:{}", self.root());
         match reach {
             KeyScope::Run => own(),
-            KeyScope::Roundtable => self.spec.roundtable.map_or_else(own, |id| format!("roundtable:{id}")),
+            KeyScope::Roundtable => self.spec.roundtable.map_or_else(own, roundtable_scope),
             KeyScope::Skill => self.spec.skill.as_ref().map_or_else(own, |skill| format!("skill:{skill}")),
             KeyScope::Global => "global".to_owned(),
         }

@@ -50,7 +50,7 @@ pub use contracts::{Contracts, Toolset, TurnTools};
 pub use desk::Desk;
 pub use driver::{Delta, Driver};
 pub use options::Options;
-pub use prune::{CREATE_KEY_DAYS, KeepReason, KeptRun, PruneError, Pruned, prune};
+pub use prune::{CREATE_KEY_DAYS, KeepReason, KeptRoundtable, KeptRun, PruneError, Pruned, prune};
 pub use runtime::{EffectHandler, Runtime, RuntimeOptions, WeakRuntime};
 pub use service::{Created, ReplyRequest, Service, ServiceError, Settle};
 pub use severity::Severity;

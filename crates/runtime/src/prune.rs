@@ -7,6 +7,8 @@
 //! - a person has to say what became of one of its calls;
 //! - the roundtable that it belongs to is active.
 //!
+//! A roundtable that was closed goes after its runs: it is kept while one of them is there.
+//!
 //! Keys that reach further than a chain of runs are never removed. The key that a run was created with is kept for
 //! [`CREATE_KEY_DAYS`], so that a request that is sent again does not create a second run. A version of a skill goes
 //! with the last run that reads it.
@@ -14,8 +16,10 @@
 use std::collections::HashSet;
 
 use adjourn_core::machines::RoundtableStatus;
-use adjourn_core::{Event, Record, RunId, RunSpec, RunStatus, StreamId, Timestamp, named};
-use adjourn_store::{After, Error, KeptBecause, Removal, RunFilter, Store};
+use adjourn_core::roundtable::Roundtable;
+use adjourn_core::{Event, Record, RoundtableId, RunId, RunSpec, RunStatus, StreamId, Timestamp, named};
+use adjourn_kernel::load_readable;
+use adjourn_store::{After, Error, KeptBecause, Removal, RoundtableFilter, RunFilter, Store};
 use serde::{Serialize, Serializer};
 
 use crate::workspace::{WorkspaceError, Workspaces};
@@ -38,6 +42,25 @@ pub struct Pruned {
     pub removed: Vec<RunId>,
     /// Runs that something still needs.
     pub kept: Vec<KeptRun>,
+    /// Roundtables that are gone.
+    pub removed_roundtables: Vec<RoundtableId>,
+    /// Roundtables that are closed, old enough, and have a run that is still there.
+    pub kept_roundtables: Vec<KeptRoundtable>,
+}
+
+/// A roundtable that was old enough to be removed, and a run of it that is not gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KeptRoundtable {
+    /// The roundtable.
+    pub roundtable_id: RoundtableId,
+    /// A run that belongs to it.
+    pub run_id: RunId,
+}
+
+impl std::fmt::Display for KeptRoundtable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is kept: its run {} is there", self.roundtable_id, self.run_id)
+    }
 }
 
 /// A run that was old enough to be removed, and is still needed.
@@ -96,8 +119,8 @@ pub enum PruneError {
     Workspace(#[from] WorkspaceError),
 }
 
-/// Removes the runs that ended before `ended_before` and that nothing needs any more, with their folders. Has to be called
-/// while nothing works on the data directory.
+/// Removes the runs and roundtables that ended before `ended_before` and that nothing needs any more, with their folders. Has
+/// to be called while nothing works on the data directory.
 pub fn prune(
     store: &dyn Store,
     workspaces: &Workspaces,
@@ -116,7 +139,7 @@ pub fn prune(
                 kept.push(needed);
                 continue;
             }
-            match store.remove(run_id)? {
+            match store.remove(run_id.into())? {
                 Removal::Removed => {
                     // The folder afterwards: one without a run is found by the next start, and a run without its
                     // folder would not be.
@@ -133,16 +156,51 @@ pub fn prune(
         }
         candidates = kept.iter().map(|kept| kept.run_id).collect();
     }
+    prune_roundtables(store, ended_before, &mut pruned)?;
     let days_ago = now.millis().saturating_sub(i64::from(CREATE_KEY_DAYS) * DAY_SECONDS * 1000);
     store.forget_keys(Timestamp::from_millis(days_ago))?;
     workspaces.prune_versions(|skill| versions_read(store, skill))?;
     Ok(pruned)
 }
 
+/// Removes the roundtables that were closed before `ended_before` and whose runs are gone.
+fn prune_roundtables(store: &dyn Store, ended_before: Timestamp, pruned: &mut Pruned) -> Result<(), Error> {
+    let mut filter = RoundtableFilter { status: Some(RoundtableStatus::Closed), before: None };
+    loop {
+        let page = store.roundtables(&filter, PAGE)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        filter.before = Some(last.roundtable_id);
+        for row in page.iter().filter(|row| row.updated_at <= ended_before) {
+            let roundtable_id = row.roundtable_id;
+            match run_of(store, roundtable_id)? {
+                Some(run_id) => pruned.kept_roundtables.push(KeptRoundtable { roundtable_id, run_id }),
+                None if store.remove(roundtable_id.into())? == Removal::Removed => {
+                    pruned.removed_roundtables.push(roundtable_id);
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// A run that a roundtable announced and that is there. Anybody can write a label, and the journal says whose run it is.
+fn run_of(store: &dyn Store, id: RoundtableId) -> Result<Option<RunId>, Error> {
+    let Some(roundtable) = load_readable::<Roundtable>(store, id)? else { return Ok(None) };
+    let announced = roundtable.rounds().iter().flat_map(|round| &round.activations);
+    let announced =
+        announced.map(|activation| activation.run_id).chain(roundtable.abandoned().iter().copied());
+    for run_id in announced {
+        if store.run(run_id)?.is_some() {
+            return Ok(Some(run_id));
+        }
+    }
+    Ok(None)
+}
+
 fn kept_run(run_id: RunId, because: KeptBecause) -> Option<KeptRun> {
     let (reason, needed_by) = match because {
         // It was not a candidate then.
-        KeptBecause::NotEnded(_) => return None,
+        KeptBecause::NotEnded => return None,
         KeptBecause::CallInDoubt => (KeepReason::CallInDoubt, None),
         KeptBecause::ContinuedBy(by) => (KeepReason::Continued, Some(by.into())),
     };

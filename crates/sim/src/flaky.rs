@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
     RunId, RunRow, RunStatus, StreamId, Timestamp,
@@ -102,6 +103,11 @@ impl Store for FlakyStore {
         self.inner.run_counts()
     }
 
+    fn roundtable_counts(&self) -> Result<Vec<(RoundtableStatus, u64)>, Error> {
+        self.check()?;
+        self.inner.roundtable_counts()
+    }
+
     fn roundtable(&self, id: RoundtableId) -> Result<Option<RoundtableRow>, Error> {
         self.check()?;
         self.inner.roundtable(id)
@@ -145,8 +151,8 @@ impl Store for FlakyStore {
         self.inner.settle_notices(settled)
     }
 
-    fn remove(&self, run: RunId) -> Result<Removal, Error> {
-        self.inner.remove(run)
+    fn remove(&self, stream: StreamId) -> Result<Removal, Error> {
+        self.inner.remove(stream)
     }
 
     fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error> {

@@ -9,6 +9,7 @@ mod tables;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
     RunId, RunRow, RunStatus, StreamId, Timestamp,
@@ -176,6 +177,10 @@ impl Store for MemoryStore {
         Ok(self.inside().tables.run_counts())
     }
 
+    fn roundtable_counts(&self) -> Result<Vec<(RoundtableStatus, u64)>, Error> {
+        Ok(self.inside().tables.roundtable_counts())
+    }
+
     fn roundtable(&self, id: RoundtableId) -> Result<Option<RoundtableRow>, Error> {
         Ok(self.inside().tables.roundtable(id))
     }
@@ -214,8 +219,11 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn remove(&self, run: RunId) -> Result<Removal, Error> {
-        Ok(self.inside().tables.remove(run))
+    fn remove(&self, stream: StreamId) -> Result<Removal, Error> {
+        Ok(match stream {
+            StreamId::Run(id) => self.inside().tables.remove(id),
+            StreamId::Roundtable(id) => self.inside().tables.remove_roundtable(id),
+        })
     }
 
     fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error> {

@@ -84,6 +84,8 @@ macro_rules! store_conformance {
             roundtables::roundtables_are_listed_newest_first_by_status_and_paged,
             roundtables::questions_of_runs_and_roundtables_are_one_list,
             roundtables::a_roundtable_holds_keys_like_a_run,
+            roundtables::roundtables_are_counted_by_status,
+            roundtables::a_closed_roundtable_is_removed_with_everything_that_is_only_its_own,
             rows::a_run_is_listed_by_every_filter_from_every_cursor,
             rows::a_list_is_one_moment_while_its_runs_change,
             rows::a_row_follows_its_run,

@@ -65,6 +65,9 @@ pub trait Store: Send + Sync + 'static {
     /// Up to `limit` roundtables that match, the newest first.
     fn roundtables(&self, filter: &RoundtableFilter, limit: usize) -> Result<Vec<RoundtableRow>, Error>;
 
+    /// How many roundtables there are with each status, also those that none has.
+    fn roundtable_counts(&self) -> Result<Vec<(RoundtableStatus, u64)>, Error>;
+
     /// Up to `limit` questions that wait, the oldest first, after the one given.
     fn open_interactions(
         &self,
@@ -81,15 +84,16 @@ pub trait Store: Send + Sync + 'static {
     /// Who holds a key.
     fn holder(&self, key: &ClaimKey) -> Result<Option<Holder>, Error>;
 
-    /// Up to `limit` notices that may be told, the earliest due first. Of each run only the oldest: the next one's turn
-    /// comes when that is settled.
+    /// Up to `limit` notices that may be told, the earliest due first. Of each stream only the oldest: the next one's
+    /// turn comes when that is settled.
     fn notices(&self, limit: usize) -> Result<Vec<Pending>, Error>;
 
     /// Remembers what became of notices, all in one commit. One that is not there any more is nobody's business.
     fn settle_notices(&self, settled: &[Settled]) -> Result<(), Error>;
 
-    /// Removes a run that has ended: its entries, its row with its labels, its contracts, its notices, delivered or not,
-    /// its keys of a scope `run:…`, and the key that its successor holds. Durable and complete when it returns.
+    /// Removes a run or a roundtable that has ended: its entries, its row with its labels, its contracts, its notices,
+    /// delivered or not, its keys of a scope `run:…`, and the key that its successor holds; with a roundtable the keys of its
+    /// scope `roundtable:…`, which nothing can ask for any more. Durable and complete when it returns.
     ///
     /// Kept, with nothing changed, while something needs it ([`KeptBecause`]). A chain of runs that continue each other
     /// is therefore removed from its end: no run of it can come after one that was removed, because a run has one
@@ -103,29 +107,29 @@ pub trait Store: Send + Sync + 'static {
     ///   and after a restart; [`read_all`](Self::read_all) goes over the hole. Watches do not change.
     ///
     /// Whoever keeps states of runs in memory forgets this one: a store does not tell.
-    fn remove(&self, run: RunId) -> Result<Removal, Error>;
+    fn remove(&self, stream: StreamId) -> Result<Removal, Error>;
 
-    /// Forgets the keys that removed runs were created with, of runs whose id was made before `made_before`. Returns how
-    /// many there were.
+    /// Forgets the keys that removed runs and roundtables were created with, of those whose id was made before
+    /// `made_before`. Returns how many there were.
     fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error>;
 }
 
-/// What became of a run that was to be removed.
+/// What became of a run or a roundtable that was to be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removal {
     /// It is gone.
     Removed,
     /// It is still there, as it was.
     Kept(KeptBecause),
-    /// There is no such run.
+    /// There is no such run or roundtable.
     NotThere,
 }
 
-/// Why a run is not removed.
+/// Why a run or a roundtable is not removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptBecause {
     /// It has not ended.
-    NotEnded(RunStatus),
+    NotEnded,
     /// A person has to say what became of one of its calls: a contract that is [`unknown`](ContractRow::unknown).
     CallInDoubt,
     /// This run continues it: its conversation and its keys are still needed.

@@ -17,6 +17,7 @@ mod write;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::{
     ClaimKey, ContractRow, Entry, ExecutionId, Holder, Item, OpenInteraction, RoundtableId, RoundtableRow,
     RunId, RunRow, RunStatus, StreamId, Timestamp,
@@ -191,6 +192,10 @@ impl Store for SqliteStore {
         roundtables::list(&*self.readers.lend()?, filter, limit)
     }
 
+    fn roundtable_counts(&self) -> Result<Vec<(RoundtableStatus, u64)>, Error> {
+        roundtables::counts(&*self.readers.lend()?)
+    }
+
     fn open_interactions(
         &self,
         after: Option<OpenCursor>,
@@ -219,8 +224,8 @@ impl Store for SqliteStore {
         self.writer("settle notices")?.settle_notices(settled)
     }
 
-    fn remove(&self, run: RunId) -> Result<Removal, Error> {
-        self.writer("remove a run")?.remove(run)
+    fn remove(&self, stream: StreamId) -> Result<Removal, Error> {
+        self.writer(remove::REMOVE)?.remove(stream)
     }
 
     fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error> {

@@ -11,10 +11,10 @@ use crate::data::{Global, now};
 use crate::exit::{Exit, wrong_use};
 use crate::output::print_json;
 
-/// Remove finished runs, and what they left
+/// Remove finished runs and roundtables, and what they left
 ///
 /// A run is kept while another run continues it, while its roundtable is active, and while it is not known whether one of
-/// its calls happened. A folder that was named with --workspace is never removed.
+/// its calls happened. A roundtable goes after its runs. A folder that was named with --workspace is never removed.
 #[derive(Debug, Args)]
 pub(super) struct Prune {
     /// How long ago they ended, at least: 30d, 12h, 45m or 10s
@@ -37,8 +37,15 @@ impl Prune {
         if global.json {
             print_json(&serde_json::to_value(&pruned)?)?;
         } else {
-            anstream::eprintln!("{} removed", count(pruned.removed.len()));
+            let runs = count(pruned.removed.len(), "run");
+            match pruned.removed_roundtables.len() {
+                0 => anstream::eprintln!("{runs} removed"),
+                roundtables => anstream::eprintln!("{runs} and {} removed", count(roundtables, "roundtable")),
+            }
             for kept in &pruned.kept {
+                anstream::eprintln!("{kept}");
+            }
+            for kept in &pruned.kept_roundtables {
                 anstream::eprintln!("{kept}");
             }
         }
@@ -46,8 +53,8 @@ impl Prune {
     }
 }
 
-fn count(runs: usize) -> String {
-    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
+fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// `30d`, `12h`, `45m`, `10s`.

@@ -2,6 +2,7 @@
 
 mod artifact;
 mod ask;
+mod attach;
 mod close;
 mod ended;
 mod escalate;
@@ -36,6 +37,7 @@ enum Command {
     Start(start::Start),
     List(list::List),
     Show(show::Show),
+    Attach(attach::Attach),
     Reply(reply::Reply),
     Escalate(escalate::Escalate),
     Artifact(artifact::Artifact),
@@ -49,6 +51,7 @@ impl Roundtable {
             Command::Start(command) => command.run(global).await,
             Command::List(command) => command.run(global).await,
             Command::Show(command) => command.run(global).await,
+            Command::Attach(command) => command.run(global).await,
             Command::Reply(command) => command.run(global).await,
             Command::Escalate(command) => command.run(global).await,
             Command::Artifact(command) => command.run(global).await,

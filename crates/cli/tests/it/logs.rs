@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use serde_json::Value;
 
 use crate::process::Server;
+use crate::roundtable;
 use crate::world::World;
 
 fn serve(world: &World, filter: &str) -> Server {
@@ -25,6 +26,38 @@ pub(crate) fn post(address: &str, path: &str, body: &str) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
+}
+
+#[test]
+fn a_roundtable_is_logged_from_its_opening_to_its_end_without_what_was_said() {
+    let world = roundtable::world();
+    let server = serve(&world, "adjourn_server::observe::journal_log=debug");
+    server.address();
+    let said = world.says(&roundtable::START);
+    assert_eq!(said.code, Some(3), "{said:?}");
+    let id = world.items(&["roundtable", "list"])[0]["roundtable_id"].as_str().unwrap().to_owned();
+    assert_eq!(world.says(&["roundtable", "close", &id]).code, Some(0));
+    let mut lines = Vec::new();
+    for line in server.lines.iter().filter(|line| line.contains(&id)) {
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let is_end = line["message"] == "roundtable closed";
+        lines.push(line);
+        if is_end {
+            break;
+        }
+    }
+    let told: Vec<_> = lines.iter().map(|line| line["message"].as_str().unwrap()).collect();
+    for expected in
+        ["roundtable opened", "round began", "answer recorded", "round recorded", "escalation raised"]
+    {
+        assert!(told.contains(&expected), "{expected}: {told:?}");
+    }
+    assert_eq!(lines[lines.len() - 1]["reason"], "close_by_user");
+    let all = format!("{lines:?}");
+    for said in ["bicycles", "Cash", "Card only", "They cannot agree"] {
+        assert!(!all.contains(said), "{said}: {all}");
+    }
+    assert!(server.end());
 }
 
 #[test]

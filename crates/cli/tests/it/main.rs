@@ -12,6 +12,7 @@ mod defaults;
 mod detach;
 mod doctor;
 mod drain;
+mod earlier_version;
 mod engine_missing;
 mod engines;
 mod escapes;

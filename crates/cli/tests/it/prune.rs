@@ -1,8 +1,9 @@
 //! `adjourn prune`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::logs::post;
+use crate::roundtable;
 use crate::serving::Serving;
 use crate::world::World;
 
@@ -16,6 +17,11 @@ fn waiting_successor(world: &World, first: &str) -> String {
     world.until_waiting(1).remove(0)
 }
 
+/// What is said when these runs went, and nothing had to stay.
+fn removed(runs: &[&str]) -> Value {
+    json!({ "removed": runs, "kept": [], "removed_roundtables": [], "kept_roundtables": [] })
+}
+
 #[test]
 fn finished_runs_go_with_their_folders_and_the_others_stay() {
     let world = World::new();
@@ -25,7 +31,7 @@ fn finished_runs_go_with_their_folders_and_the_others_stay() {
     assert_eq!(world.says(&["prune", "--older-than", "1h"]).stderr, "0 runs removed\n");
     assert!(folder(&finished).is_dir());
 
-    assert_eq!(world.json(&["prune", "--older-than", "0s"]), json!({"removed": [finished], "kept": []}));
+    assert_eq!(world.json(&["prune", "--older-than", "0s"]), removed(&[&finished]));
     assert!(!folder(&finished).exists());
     assert_eq!(world.says(&["show", &finished]).code, Some(5));
     assert!(folder(&waiting).is_dir());
@@ -40,13 +46,16 @@ fn a_run_that_another_continues_is_kept_and_it_says_why() {
     let first = world.finished_run();
     let second = waiting_successor(&world, &first);
     let kept = json!({ "run_id": first, "reason": "continued", "needed_by": second });
-    assert_eq!(world.json(&["prune", "--older-than", "0s"]), json!({ "removed": [], "kept": [kept] }));
+    assert_eq!(
+        world.json(&["prune", "--older-than", "0s"]),
+        json!({ "removed": [], "kept": [kept], "removed_roundtables": [], "kept_roundtables": [] })
+    );
     let said = world.says(&["prune", "--older-than", "0s"]).stderr;
     assert_eq!(said, format!("0 runs removed\n{first} is kept: {second} continues it\n"));
     assert!(world.path().join(".adjourn/runs").join(&first).is_dir());
 
     assert_eq!(world.says(&["cancel", &second]).code, Some(0));
-    let gone = json!({ "removed": [second, first], "kept": [] });
+    let gone = removed(&[&second, &first]);
     assert_eq!(world.json(&["prune", "--older-than", "0s"]), gone, "the whole chain goes, its end first");
     assert_eq!(std::fs::read_dir(world.path().join(".adjourn/runs")).unwrap().count(), 0);
 }
@@ -79,4 +88,25 @@ fn a_version_of_a_skill_goes_with_the_last_run_that_reads_it() {
     assert_eq!(world.says(&["reply", &waiting, "prod"]).code, Some(0));
     assert_eq!(world.says(&["prune", "--older-than", "0s"]).stderr, "1 run removed\n");
     assert_eq!(versions(), 0);
+}
+
+#[test]
+fn a_closed_roundtable_goes_after_its_runs_and_an_active_one_stays() {
+    let world = roundtable::world();
+    let closed = world.says(&roundtable::START);
+    assert_eq!(closed.code, Some(3), "{closed:?}");
+    let id = world.items(&["roundtable", "list"])[0]["roundtable_id"].as_str().unwrap().to_owned();
+    let kept = world.json(&["prune", "--older-than", "0s"]);
+    assert_eq!(
+        (&kept["removed"], &kept["removed_roundtables"]),
+        (&json!([]), &json!([])),
+        "it waits: {kept}"
+    );
+    assert_eq!(world.says(&["roundtable", "close", &id]).code, Some(0));
+
+    let runs = world.items(&["ps", "--all"]).len();
+    let said = world.says(&["prune", "--older-than", "0s"]).stderr;
+    assert_eq!(said, format!("{runs} runs and 1 roundtable removed\n"));
+    assert_eq!(world.items(&["roundtable", "list"]), Vec::<Value>::new());
+    assert_eq!(world.says(&["roundtable", "show", &id]).code, Some(5));
 }

@@ -129,6 +129,22 @@ fn one_that_is_left_waiting_says_how_it_is_answered_and_goes_on_when_it_is() {
 }
 
 #[test]
+fn one_that_was_left_is_followed_again_asks_again_and_comes_to_its_document() {
+    let world = world();
+    let id = waiting(&world, &[]);
+    let unanswered = world.says(&["roundtable", "attach", &id]);
+    assert_eq!(unanswered.code, Some(3), "{unanswered:?}");
+    assert!(unanswered.stderr.contains("Take cards only."), "the question: {}", unanswered.stderr);
+    let answered = said(world.adjourn(&["roundtable", "attach", &id[id.len() - 6..]]).write_stdin("accept\n"));
+    assert_eq!(answered.code, Some(0), "{answered:?}");
+    assert!(answered.stdout.contains("### REQ-001 Cards are taken"), "{}", answered.stdout);
+    let closed = world.says(&["roundtable", "attach", &id]);
+    assert_eq!((closed.code, &closed.stdout), (Some(0), &answered.stdout), "{closed:?}");
+    let unknown = world.says(&["roundtable", "attach", "nothing-like-it"]);
+    assert_eq!(unknown.code, Some(5), "{unknown:?}");
+}
+
+#[test]
 fn a_document_is_written_into_a_file() {
     let world = world();
     let id = waiting(&world, &[]);

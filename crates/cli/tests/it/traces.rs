@@ -11,6 +11,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
 use crate::process::Server;
+use crate::roundtable;
 use crate::world::World;
 
 /// How long a test waits for what has to happen; only reached by a failure.
@@ -109,6 +110,48 @@ fn a_run_that_was_interrupted_has_one_trace_with_all_its_attempts() {
     }
     assert!(server.end());
     assert!(spans.try_recv().is_err(), "a run has one trace");
+}
+
+#[test]
+fn a_roundtable_has_a_trace_with_its_rounds_and_agents_in_them() {
+    let world = roundtable::world();
+    let (url, spans) = collector();
+    let server = serve(&world, &url);
+    let said = world.says(&[&roundtable::START[..], &["--rounds", "1"]].concat());
+    let id = world.items(&["roundtable", "list"])[0]["roundtable_id"].as_str().unwrap().to_owned();
+    assert_eq!(world.says(&["roundtable", "close", &id]).code, Some(0), "{said:?}");
+    let mut came = Vec::new();
+    let root = loop {
+        let span = spans.recv_timeout(PATIENCE).unwrap();
+        let is_root = span.name == "roundtable shop";
+        came.push(span);
+        if is_root {
+            break came[came.len() - 1].clone();
+        }
+    };
+    // Those of the same batch are there already, or follow at once.
+    while let Ok(span) = spans.recv_timeout(Duration::from_millis(500)) {
+        came.push(span);
+    }
+    let of_roundtable: Vec<_> = came.iter().filter(|span| span.trace_id == root.trace_id).collect();
+    let round = of_roundtable.iter().find(|span| span.name == "round 1").unwrap();
+    assert_eq!(round.parent_span_id, root.span_id);
+    let mut roles: Vec<_> = of_roundtable
+        .iter()
+        .filter(|span| span.parent_span_id == round.span_id)
+        .map(|span| &*span.name)
+        .collect();
+    roles.sort_unstable();
+    assert_eq!(roles, ["facilitator", "facilitator", "product", "qa"]);
+    for span in &of_roundtable {
+        assert!(root.start_time_unix_nano <= span.start_time_unix_nano);
+        assert!(span.end_time_unix_nano <= root.end_time_unix_nano);
+    }
+    let told = format!("{of_roundtable:?}");
+    for said in ["Cash or card", "bicycles", "Card only"] {
+        assert!(!told.contains(said), "{said} is in {told}");
+    }
+    assert!(server.end());
 }
 
 #[test]

@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
+use crate::roundtable;
 use crate::world::World;
 
 /// How long a test waits for what has to happen. Much longer than it takes: it is only reached by a failure.
@@ -213,7 +214,10 @@ impl Server {
 
 /// A world whose server tells this address.
 fn world(address: SocketAddr) -> World {
-    let world = World::new();
+    with_webhooks(World::new(), address)
+}
+
+fn with_webhooks(world: World, address: SocketAddr) -> World {
     let config = std::fs::read_to_string(world.path().join("adjourn.toml")).unwrap();
     let hook = format!("\n[webhooks]\nurl = \"http://{address}/hook\"\nsecret_env = \"HOOK_SECRET\"\n");
     world.write("adjourn.toml", &format!("{config}{hook}"));
@@ -254,6 +258,34 @@ fn a_run_tells_that_it_waits_and_that_it_ended_and_signs_it() {
         assert!(is_signed(delivery), "{delivery:?}");
     }
     assert_ne!(waits.id(), ends.id());
+    server.end();
+    receiver.end();
+}
+
+#[test]
+fn a_roundtable_tells_that_it_needs_a_person_and_that_it_was_closed() {
+    let receiver = Receiver::start("127.0.0.1:0", Manner::Answers(204));
+    let world = with_webhooks(roundtable::world(), receiver.address);
+    let server = Server::start(&world);
+    let said = world.says(&[&roundtable::START[..], &["--detach"]].concat());
+    let id = said.stdout.trim().to_owned();
+    let is_of_roundtable = |body: &Value| body["roundtable"].is_object();
+    let waits = receiver.until(is_of_roundtable).pop().unwrap();
+    let told = waits.json();
+    assert_eq!((&told["type"], &told["roundtable"]["roundtable_id"]), (&json!("waiting_user"), &json!(id)));
+    assert_eq!((&told["roundtable"]["status"], &told["roundtable"]["rounds"]), (&json!("active"), &json!(2)));
+    assert_eq!(told["roundtable"]["pending"]["source"], "escalation");
+    assert_eq!(world.says(&["roundtable", "reply", &id, "accept"]).code, Some(0));
+    let closed = receiver.until(is_of_roundtable).pop().unwrap();
+    let told = closed.json();
+    assert_eq!(
+        (&told["type"], &told["roundtable"]["close_reason"]),
+        (&json!("terminal"), &json!("concluded"))
+    );
+    assert_eq!(told["roundtable"]["pending"], Value::Null);
+    for delivery in [&waits, &closed] {
+        assert!(delivery.id().starts_with(&format!("{id}-")) && is_signed(delivery), "{delivery:?}");
+    }
     server.end();
     receiver.end();
 }

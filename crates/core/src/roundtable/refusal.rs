@@ -83,6 +83,16 @@ pub enum Refusal {
     /// The same idempotency key opened this roundtable before: not an error, the earlier answer holds.
     #[error("the idempotency key opened {0} before")]
     OpenedBefore(RoundtableId),
+    /// The same idempotency key opened a roundtable that was removed since.
+    #[error(
+        "the idempotency key `{key}` opened {roundtable}, which was removed: use another key to open a new one"
+    )]
+    OpenedAndRemoved {
+        /// The key.
+        key: String,
+        /// The roundtable.
+        roundtable: RoundtableId,
+    },
     /// The same idempotency key was used for something else.
     #[error("the idempotency key `{key}` was used for another request")]
     KeyReused {
@@ -111,6 +121,7 @@ impl Refusal {
             | Self::NotAtWork(_)
             | Self::UnknownInteraction { .. }
             | Self::NotOpen { .. }
+            | Self::OpenedAndRemoved { .. }
             | Self::KeyReused { .. } => RefusalKind::Conflict,
         }
     }

@@ -90,8 +90,14 @@ impl Stream for Roundtable {
         }
     }
 
-    fn created_and_removed(_command: &Command, earlier: RoundtableId) -> Refusal {
-        Refusal::UnknownRoundtable(earlier)
+    fn created_and_removed(command: &Command, earlier: RoundtableId) -> Refusal {
+        match command {
+            Command::Open(open) if let Some(key) = &open.key => {
+                Refusal::OpenedAndRemoved { key: key.key.clone(), roundtable: earlier }
+            }
+            // No other command finds a roundtable by its key.
+            _ => Refusal::UnknownRoundtable(earlier),
+        }
     }
 
     fn begin(id: RoundtableId, at: Timestamp, event: &Event) -> Result<Self, BadEvent> {
@@ -114,8 +120,8 @@ impl Stream for Roundtable {
         rows_of_roundtable(self)
     }
 
-    fn notice(_before: Option<&Self>, _events: &[Event], _after: &Self, _wanted: Wanted) -> Option<Notice> {
-        None
+    fn notice(before: Option<&Self>, events: &[Event], after: &Self, wanted: Wanted) -> Option<Notice> {
+        Notice::of_roundtable(before, events, after, wanted)
     }
 
     fn set_aside_in(event: &Event) -> Option<&SetAside<RoundtableRow>> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::{
     By, ClaimKey, Command, ContractRow, Create, Entry, ErrorCode, Evidence, ExecutionId, ExecutionMode,
     Holder, InteractionId, Item, Observation, OpenInteraction, Refusal, Reply, ReplyKey, ResumesBy,
@@ -322,6 +323,10 @@ impl Store for Contested {
         self.below.run_counts()
     }
 
+    fn roundtable_counts(&self) -> Result<Vec<(RoundtableStatus, u64)>, Error> {
+        self.below.roundtable_counts()
+    }
+
     fn roundtable(&self, id: RoundtableId) -> Result<Option<RoundtableRow>, Error> {
         self.below.roundtable(id)
     }
@@ -358,8 +363,8 @@ impl Store for Contested {
         self.below.settle_notices(settled)
     }
 
-    fn remove(&self, run: RunId) -> Result<Removal, Error> {
-        self.below.remove(run)
+    fn remove(&self, stream: StreamId) -> Result<Removal, Error> {
+        self.below.remove(stream)
     }
 
     fn forget_keys(&self, made_before: Timestamp) -> Result<u64, Error> {

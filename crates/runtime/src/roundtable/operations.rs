@@ -114,7 +114,13 @@ impl Service {
             && let Some(holder) = self.store().holder(&open_key(&key.key))?
             && let Some(earlier) = holder.stream.roundtable()
         {
-            let spec = self.roundtable(earlier)?.spec().clone();
+            let spec = match self.roundtable(earlier) {
+                Err(ServiceError::UnknownRoundtable(roundtable)) => {
+                    let key = key.key.clone();
+                    return Err(ServiceError::Roundtable(Refusal::OpenedAndRemoved { key, roundtable }));
+                }
+                found => found?.spec().clone(),
+            };
             return Ok((Open { spec, known_roles, key: Some(key.clone()) }, None));
         }
         self.check_room()?;

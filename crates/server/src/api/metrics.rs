@@ -23,8 +23,12 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
 )]
 pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, Problem> {
     let slots = server.service.runtime().slots().await?;
-    let runs = server.blocking(|service| Ok(service.store().run_counts()?)).await?;
-    let text = server.metrics.encode(&server.service, &slots, &runs);
+    let counts = server.blocking(|service| {
+        let store = service.store();
+        Ok((store.run_counts()?, store.roundtable_counts()?))
+    });
+    let (runs, roundtables) = counts.await?;
+    let text = server.metrics.encode(&server.service, &slots, &runs, &roundtables);
     let text = text.map_err(|error| Problem::internal(format!("the metrics: {error}")))?;
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }

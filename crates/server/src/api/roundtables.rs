@@ -37,6 +37,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
             Code::BadRequest,
             Code::BodyTooSlow,
             Code::KeyReused,
+            Code::RoundtablePruned,
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
             Code::Invalid,

@@ -1,11 +1,11 @@
-//! The log of what was committed: follows the journal, writes a line per event and reports the runs that ended.
+//! The log of what was committed: follows the journal, writes a line per event and reports what ended.
 //!
 //! Lines are durable, in order and complete, and include what happened by itself: deadlines, recovery. The first line is
 //! for the first commit after the server started.
 
 use std::sync::Arc;
 
-use adjourn_core::{Event, Record, RunId, StreamId, WarningCode};
+use adjourn_core::{BadEntry, Entry, Event, Record, RoundtableId, RunId, StreamId, WarningCode, roundtable};
 use adjourn_store::{Error, Store};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, info, warn};
@@ -13,16 +13,16 @@ use tracing::{debug, error, info, warn};
 /// Entries of the journal that are read at once: they come as fast as they are committed, in batches of some hundred.
 const PAGE_ENTRIES: usize = 256;
 
-/// Told of each run that ends.
-pub(crate) trait RunEndListener: Send + Sync + 'static {
-    /// A run has ended. Must return at once.
-    fn run_ended(&self, run_id: RunId);
+/// Told of each run and roundtable that ends.
+pub(crate) trait StreamEndListener: Send + Sync + 'static {
+    /// A run or a roundtable has ended. Must return at once.
+    fn stream_ended(&self, stream: StreamId);
 }
 
 /// Logs everything that is committed, until `shutdown`.
 pub(crate) async fn follow(
     store: Arc<dyn Store>,
-    listener: Option<Arc<dyn RunEndListener>>,
+    listener: Option<Arc<dyn StreamEndListener>>,
     shutdown: CancellationToken,
 ) {
     let mut commits = store.watch();
@@ -51,31 +51,57 @@ pub(crate) async fn follow(
 }
 
 /// Logs the next entries, and returns the position of the last one.
-fn log_next(store: &dyn Store, after: u64, listener: Option<&dyn RunEndListener>) -> Result<u64, Error> {
+fn log_next(store: &dyn Store, after: u64, listener: Option<&dyn StreamEndListener>) -> Result<u64, Error> {
     let entries = store.read_all(after, PAGE_ENTRIES)?;
     for entry in &entries {
-        let StreamId::Run(run_id) = entry.stream else { continue };
-        let record = match Record::of(entry) {
-            Ok(record) => record,
-            Err(problem) => {
-                error!(%run_id, position = entry.position, %problem, "an entry of the journal cannot be read and is left out");
-                continue;
-            }
+        let logged = match entry.stream {
+            StreamId::Run(run_id) => log_run(run_id, entry, listener),
+            StreamId::Roundtable(id) => log_roundtable(id, entry, listener),
         };
-        let mut attempt = record.place.attempt;
-        for event in &record.events {
-            if let Event::TurnStarted { attempt: started, .. } = event {
-                attempt = *started;
-            }
-            log(run_id, attempt, event);
-            if matches!(event, Event::StatusChanged { to, .. } if to.is_terminal())
-                && let Some(listener) = listener
-            {
-                listener.run_ended(run_id);
-            }
+        if let Err(problem) = logged {
+            let stream = tracing::field::display(entry.stream);
+            error!(stream, position = entry.position, %problem, "an entry of the journal cannot be read and is left out");
         }
     }
     Ok(entries.last().map_or(after, |entry| entry.position))
+}
+
+fn log_run(run_id: RunId, entry: &Entry, listener: Option<&dyn StreamEndListener>) -> Result<(), BadEntry> {
+    let record = Record::<Event>::of(entry)?;
+    let mut attempt = record.place.attempt;
+    for event in &record.events {
+        if let Event::TurnStarted { attempt: started, .. } = event {
+            attempt = *started;
+        }
+        log(run_id, attempt, event);
+        if matches!(event, Event::StatusChanged { to, .. } if to.is_terminal())
+            && let Some(listener) = listener
+        {
+            listener.stream_ended(run_id.into());
+        }
+    }
+    Ok(())
+}
+
+fn log_roundtable(
+    id: RoundtableId,
+    entry: &Entry,
+    listener: Option<&dyn StreamEndListener>,
+) -> Result<(), BadEntry> {
+    let record = Record::<roundtable::Event>::of(entry)?;
+    let mut round = record.place.attempt;
+    for event in &record.events {
+        if let roundtable::Event::RoundOpened { number, .. } = event {
+            round = *number;
+        }
+        log_roundtable_event(id, round, event);
+        if matches!(event, roundtable::Event::Closed(_))
+            && let Some(listener) = listener
+        {
+            listener.stream_ended(id.into());
+        }
+    }
+    Ok(())
 }
 
 /// One line for one event: its kind, and never what anybody said or wrote.
@@ -144,5 +170,69 @@ fn log(run_id: RunId, attempt: u32, event: &Event) {
         Event::EndRequested(_) => debug!(run_id, attempt, "run is to end"),
         Event::TurnOver => debug!(run_id, attempt, "turn is over, its process is not"),
         Event::Observed(_) | Event::ResultRecorded(_) => {}
+    }
+}
+
+/// The same for a roundtable.
+fn log_roundtable_event(roundtable_id: RoundtableId, round: u32, event: &roundtable::Event) {
+    use roundtable::Event as E;
+    let roundtable_id = tracing::field::display(roundtable_id);
+    match event {
+        E::Opened(spec) => {
+            let (workflow, strategy) = (&spec.workflow, &spec.strategy);
+            debug!(roundtable_id, workflow, strategy, "roundtable opened");
+        }
+        E::RoundOpened { phase, .. } => debug!(roundtable_id, round, phase, "round began"),
+        E::ActivationStarted { purpose, run_id, .. } => {
+            debug!(roundtable_id, round, role = %purpose.role(), %run_id, "agent activated");
+        }
+        E::ResumeFellBack { .. } => {
+            info!(roundtable_id, round, "an agent could not take up its conversation")
+        }
+        E::FacilitatorLost { run_id, .. } => {
+            warn!(roundtable_id, round, %run_id, "the facilitator said nothing that can be used");
+        }
+        E::ParticipantMissing { run_id, missing } => {
+            warn!(roundtable_id, round, %run_id, role = %missing.role, "a participant is missing");
+        }
+        E::FocusRecorded { run_id, .. } => debug!(roundtable_id, round, %run_id, "question recorded"),
+        E::AnswerRecorded { run_id, role, .. } => {
+            debug!(roundtable_id, round, %run_id, %role, "answer recorded");
+        }
+        E::ResponsesCollected => debug!(roundtable_id, round, "all answers are in"),
+        E::SynthesisRecorded { run_id, .. } => debug!(roundtable_id, round, %run_id, "synthesis recorded"),
+        E::RoundRecorded { refused } => {
+            info!(roundtable_id, round, refused = refused.len(), "round recorded");
+        }
+        E::NextDecided(decision) => debug!(roundtable_id, round, next = %decision.next, "next step decided"),
+        E::EscalationRequested(_) => info!(roundtable_id, round, "a person asked to be asked"),
+        E::EscalationRaised(_) => info!(roundtable_id, round, "escalation raised"),
+        E::InteractionOpened { id, .. } => {
+            debug!(roundtable_id, round, interaction_id = id.0, "question opened");
+        }
+        E::InteractionAnswered { id, by, .. } => {
+            debug!(roundtable_id, round, interaction_id = id.0, by = %by.kind, "question answered");
+        }
+        E::InteractionWithdrawn { id } => {
+            debug!(roundtable_id, round, interaction_id = id.0, "question withdrawn");
+        }
+        E::Closed(closing) => match &closing.problem {
+            Some(problem) => {
+                warn!(roundtable_id, round, reason = %closing.reason, problem, "roundtable closed");
+            }
+            None => info!(roundtable_id, round, reason = %closing.reason, "roundtable closed"),
+        },
+        E::SetAside(set_aside) => {
+            let problem = &set_aside.problem;
+            error!(roundtable_id, problem, "a part of the roundtable's journal cannot be read: it is closed");
+        }
+        // What they are about is what agents and people said, and stays in the journal.
+        E::ArtifactCreated(_)
+        | E::ArtifactChanged { .. }
+        | E::ConflictOpened(_)
+        | E::ConflictResolved { .. }
+        | E::QuestionOpened(_)
+        | E::QuestionResolved { .. }
+        | E::TopicChanged { .. } => {}
     }
 }

@@ -11,6 +11,7 @@ mod requests;
 use std::fmt;
 
 use adjourn_core::RunStatus;
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_kernel::{DiskSpace, EngineSlots, SlotUse, Tally};
 use adjourn_runtime::Service;
 use prometheus_client::encoding::text::encode;
@@ -54,11 +55,15 @@ impl Metrics {
         service: &Service,
         slots: &SlotUse,
         runs: &[(RunStatus, u64)],
+        roundtables: &[(RoundtableStatus, u64)],
     ) -> Result<String, fmt::Error> {
         let mut registry = Registry::default();
         let adjourn = registry.sub_registry_with_prefix("adjourn");
         register_slots(adjourn, slots);
-        register_runs(adjourn, runs);
+        let runs = runs.iter().map(|(status, count)| (status.name(), *count));
+        register_counts(adjourn, "runs", "Runs that there are, by status", runs);
+        let roundtables = roundtables.iter().map(|(status, count)| (status.name(), *count));
+        register_counts(adjourn, "roundtables", "Roundtables that there are, by status", roundtables);
         register_disk(adjourn, service.disk_space());
         register_times(adjourn, service);
         self.register(adjourn);
@@ -112,12 +117,17 @@ fn register_disk(registry: &mut Registry, space: DiskSpace) {
     );
 }
 
-fn register_runs(registry: &mut Registry, counts: &[(RunStatus, u64)]) {
-    let runs = Family::<[(&'static str, &'static str); 1], Gauge>::default();
+fn register_counts(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    counts: impl Iterator<Item = (&'static str, u64)>,
+) {
+    let family = Family::<[(&'static str, &'static str); 1], Gauge>::default();
     for (status, count) in counts {
-        runs.get_or_create(&[("status", status.name())]).set(i64::try_from(*count).unwrap_or(i64::MAX));
+        family.get_or_create(&[("status", status)]).set(i64::try_from(count).unwrap_or(i64::MAX));
     }
-    registry.register("runs", "Runs that there are, by status", runs);
+    registry.register(name, help, family);
 }
 
 fn register_times(registry: &mut Registry, service: &Service) {

@@ -60,6 +60,8 @@ named! {
         KeyReused = "KEY_REUSED",
         /// The idempotency key created a run that was removed since.
         RunPruned = "RUN_PRUNED",
+        /// The idempotency key opened a roundtable that was removed since.
+        RoundtablePruned = "ROUNDTABLE_PRUNED",
         /// The run cannot be continued, or is already.
         NotContinuable = "NOT_CONTINUABLE",
         /// The run or the roundtable does not take this now.
@@ -132,7 +134,7 @@ impl Code {
             | Self::NotAllowedNow
             | Self::NothingToSettle
             | Self::Conflict => StatusCode::CONFLICT,
-            Self::RunPruned => StatusCode::GONE,
+            Self::RunPruned | Self::RoundtablePruned => StatusCode::GONE,
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid | Self::EngineNotFound | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,

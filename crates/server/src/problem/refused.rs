@@ -96,6 +96,7 @@ impl From<roundtable::Refusal> for Problem {
             R::Invalid(_) => Code::Invalid,
             R::UnknownInteraction { .. } | R::NotOpen { .. } => Code::NotOpen,
             R::KeyReused { .. } => Code::KeyReused,
+            R::OpenedAndRemoved { .. } => Code::RoundtablePruned,
             R::Machine(_) | R::Closed(_) => Code::NotAllowedNow,
             _ => match refusal.kind() {
                 RefusalKind::NotFound => Code::UnknownRoundtable,

@@ -148,23 +148,23 @@ async fn asked<T: Send + 'static>(
 }
 
 async fn tell(receiver: Arc<Receiver>, service: Service, notice: Notice, attempts: u32) -> Settled {
-    let (id, run_id) = (notice.id, notice.id.run_id);
+    let id = notice.id;
     match receiver.tell(&notice, service.runtime().now()).await {
         Answer::Heard => {
-            tracing::debug!(%run_id, webhook_id = %id, "webhook delivered");
+            tracing::debug!(stream = %id.stream, webhook_id = %id, "webhook delivered");
             Settled::Done(id)
         }
         Answer::Unwanted => {
-            tracing::warn!(%run_id, webhook_id = %id, "webhook dropped: the receiver says that it is gone (410)");
+            tracing::warn!(stream = %id.stream, webhook_id = %id, "webhook dropped: the receiver says that it is gone (410)");
             Settled::Done(id)
         }
         Answer::Failed(problem) => match schedule::again(id, attempts + 1, service.runtime().now()) {
             Some(at) => {
-                tracing::info!(%run_id, webhook_id = %id, attempts = attempts + 1, problem, "webhook not heard: once more at {at}");
+                tracing::info!(stream = %id.stream, webhook_id = %id, attempts = attempts + 1, problem, "webhook not heard: once more at {at}");
                 Settled::Again(id, at)
             }
             None => {
-                tracing::warn!(%run_id, webhook_id = %id, attempts = attempts + 1, problem, "webhook given up");
+                tracing::warn!(stream = %id.stream, webhook_id = %id, attempts = attempts + 1, problem, "webhook given up");
                 Settled::Done(id)
             }
         },

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn attempts_come_ever_later_for_three_days_and_then_no_more() {
-        let id = NoticeId { run_id: RunId::from_bits(7), seq: 3 };
+        let id = NoticeId { stream: RunId::from_bits(7).into(), seq: 3 };
         let start = Timestamp::from_millis(0);
         let delays: Vec<_> =
             (1..).map_while(|attempts| again(id, attempts, start)).map(Timestamp::millis).collect();
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_notice_does_not_wait_for_a_clock_that_was_set_back() {
-        let id = NoticeId { run_id: RunId::from_bits(7), seq: 3 };
+        let id = NoticeId { stream: RunId::from_bits(7).into(), seq: 3 };
         let now = Timestamp::from_millis(100_000_000);
         for attempts in 1..ATTEMPTS_MAX {
             let due_at = again(id, attempts, now).unwrap();
@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn what_failed_together_does_not_come_back_together() {
-        let at = |seq| again(NoticeId { run_id: RunId::from_bits(7), seq }, 5, Timestamp::from_millis(0));
+        let at =
+            |seq| again(NoticeId { stream: RunId::from_bits(7).into(), seq }, 5, Timestamp::from_millis(0));
         let times: std::collections::BTreeSet<_> = (0..100).map(at).collect();
         assert!(times.len() > 90, "{times:?}");
     }

@@ -44,9 +44,9 @@ fn files(run: &Actor<'_>) -> Vec<(String, String)> {
 
 /// Removes a run as `prune` does.
 async fn without(stage: Stage, id: &str) -> Stage {
-    let run = id.parse().unwrap();
+    let run: adjourn_core::RunId = id.parse().unwrap();
     let prune = |data: &std::path::Path| {
-        let _ = SqliteStore::open(data).unwrap().remove(run).unwrap();
+        let _ = SqliteStore::open(data).unwrap().remove(run.into()).unwrap();
         fs::remove_dir_all(data.join(format!("runs/{run}"))).unwrap();
     };
     stage.restarted_after(prune).await

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use adjourn_core::machines::RoundtableStatus;
+use adjourn_core::roundtable::open_key;
 use adjourn_core::{
     Change, ClaimKey, ContractRow, ContractStatus, Entry, ExecutionId, Holder, InteractionId, Item, NoticeId,
     OpenInteraction, RoundtableId, RoundtableRow, RunId, RunRow, RunStatus, StreamId, Timestamp, create_key,
@@ -207,6 +209,11 @@ impl Tables {
         RunStatus::ALL.iter().map(|&status| (status, count(status))).collect()
     }
 
+    pub(super) fn roundtable_counts(&self) -> Vec<(RoundtableStatus, u64)> {
+        let count = |status| self.roundtables.values().filter(|row| row.status == status).count() as u64;
+        RoundtableStatus::ALL.iter().map(|&status| (status, count(status))).collect()
+    }
+
     pub(super) fn roundtable(&self, id: RoundtableId) -> Option<RoundtableRow> {
         self.roundtables.get(&id).cloned()
     }
@@ -241,7 +248,7 @@ impl Tables {
     pub(super) fn remove(&mut self, id: RunId) -> Removal {
         let Some(row) = self.runs.get(&id) else { return Removal::NotThere };
         if !row.status.is_terminal() {
-            return Removal::Kept(KeptBecause::NotEnded(row.status));
+            return Removal::Kept(KeptBecause::NotEnded);
         }
         if self.contracts.values().any(|row| row.run_id == id && row.unknown) {
             return Removal::Kept(KeptBecause::CallInDoubt);
@@ -254,6 +261,24 @@ impl Tables {
         Removal::Removed
     }
 
+    /// Removes a roundtable that is closed.
+    pub(super) fn remove_roundtable(&mut self, id: RoundtableId) -> Removal {
+        match self.roundtables.get(&id) {
+            None => return Removal::NotThere,
+            Some(row) if row.status != RoundtableStatus::Closed => {
+                return Removal::Kept(KeptBecause::NotEnded);
+            }
+            Some(_) => {}
+        }
+        for position in self.streams.remove(&id.into()).unwrap_or_default() {
+            self.entries.remove(&position);
+        }
+        self.roundtables.remove(&id);
+        self.notices.retain(|notice, _| notice.stream != id.into());
+        self.claims.retain(|key, _| key.scope != adjourn_core::roundtable_scope(id));
+        Removal::Removed
+    }
+
     /// Removes a run without looking whether something needs it: what a planted bug does.
     pub(super) fn remove_whatever_needs_it(&mut self, id: RunId) {
         for position in self.streams.remove(&id.into()).unwrap_or_default() {
@@ -261,7 +286,7 @@ impl Tables {
         }
         self.runs.remove(&id);
         self.contracts.retain(|_, row| row.run_id != id);
-        self.notices.retain(|notice, _| notice.run_id != id);
+        self.notices.retain(|notice, _| notice.stream != id.into());
         let is_of_chain = |key: &ClaimKey| key.scope.starts_with("run:");
         self.claims.retain(|key, holder| holder.stream != id.into() || !is_of_chain(key));
         self.claims.remove(&successor_key(id));
@@ -269,11 +294,14 @@ impl Tables {
 
     /// Forgets the keys that removed runs were created with, of runs whose id was made before.
     pub(super) fn forget_keys(&mut self, made_before: Timestamp) -> u64 {
-        let scope = create_key("").scope;
-        let made_at = |run: RunId| i64::try_from(run.bits() >> 80).unwrap_or(i64::MAX);
+        let scopes = [create_key("").scope, open_key("").scope];
         let is_old = |key: &ClaimKey, holder: &Holder| {
-            let run = holder.stream.run().filter(|run| !self.runs.contains_key(run));
-            key.scope == scope && run.is_some_and(|run| made_at(run) < made_before.millis())
+            let (is_there, bits) = match holder.stream {
+                StreamId::Run(id) => (self.runs.contains_key(&id), id.bits()),
+                StreamId::Roundtable(id) => (self.roundtables.contains_key(&id), id.bits()),
+            };
+            let made_at = i64::try_from(bits >> 80).unwrap_or(i64::MAX);
+            scopes.contains(&key.scope) && !is_there && made_at < made_before.millis()
         };
         let before = self.claims.len();
         let old: Vec<_> = self.claims.iter().filter(|(key, holder)| is_old(key, holder)).collect();
@@ -285,9 +313,9 @@ impl Tables {
     }
 
     pub(super) fn notices(&self, limit: usize) -> Vec<Pending> {
-        let mut first: BTreeMap<RunId, &Pending> = BTreeMap::new();
+        let mut first: BTreeMap<StreamId, &Pending> = BTreeMap::new();
         for (id, pending) in &self.notices {
-            first.entry(id.run_id).or_insert(pending);
+            first.entry(id.stream).or_insert(pending);
         }
         let mut due: Vec<_> = first.into_values().cloned().collect();
         due.sort_by_key(|pending| (pending.due_at, pending.notice.id));

@@ -23,7 +23,7 @@ impl Simulation {
         let ended: Vec<RunId> = there.filter(|run| run.status().is_terminal()).map(Run::id).collect();
         for run_id in ended.into_iter().rev() {
             let removal = store
-                .remove(run_id)
+                .remove(run_id.into())
                 .map_err(|error| Violation::new("a run can be removed", error.to_string()))?;
             self.log(|| format!("  prune {run_id}: {removal:?}"));
             let is_forgetful = self.plan.bug == Some(Bug::PrunesContinued);
@@ -37,7 +37,7 @@ impl Simulation {
                     continue;
                 }
                 Removal::Kept(KeptBecause::CallInDoubt) => continue,
-                Removal::Kept(KeptBecause::NotEnded(_)) | Removal::NotThere => {
+                Removal::Kept(KeptBecause::NotEnded) | Removal::NotThere => {
                     return Err(Violation::new(
                         "a run that ended can be removed",
                         format!("{run_id}: {removal:?}"),

@@ -8,7 +8,7 @@ use crate::{Pending, Settled, Store};
 
 /// A notice of the `n`th run.
 fn notice(n: u64, seq: u64, happened: u64) -> Notice {
-    let id = NoticeId { run_id: run_id(n), seq };
+    let id = NoticeId { stream: run_id(n).into(), seq };
     Notice { id, at: at(happened), body: format!("{{\"id\":\"{id}\"}}") }
 }
 
@@ -50,7 +50,7 @@ pub fn of_each_run_the_oldest_notice_comes_first_and_the_earliest_due_of_all(fix
     let notices = notices.map(|(n, seq, happened)| notice(n, seq, happened));
     let mut scripts = [Script::run(1), Script::run(2), Script::run(3)];
     for told in &notices {
-        let script = scripts.iter_mut().find(|script| script.run_id() == told.id.run_id).unwrap();
+        let script = scripts.iter_mut().find(|script| told.id.stream == script.run_id().into()).unwrap();
         accept(store, with(script.next(1, 1, "told"), Change::Notice(told.clone())));
     }
     let [first_of_1, second_of_1, third_of_1, of_2, of_3] = notices.map(|notice| notice.id);
@@ -75,7 +75,7 @@ pub fn what_became_of_a_notice_that_is_gone_changes_nothing(fixture: &mut dyn Fi
     let told = notice(1, 1, 5);
     accept(store, with(run.moves(RunStatus::Succeeded, 1, 1, "ends"), Change::Notice(told.clone())));
     accept(store, with(Script::run(2).next(1, 1, "other"), Change::Notice(notice(2, 1, 6))));
-    assert_eq!(store.remove(run_id(1)).unwrap(), crate::Removal::Removed);
+    assert_eq!(store.remove(run_id(1).into()).unwrap(), crate::Removal::Removed);
     assert_eq!(first(store, 10), [notice(2, 1, 6).id], "its notices go with a run");
     store.settle_notices(&[Settled::Again(told.id, at(9)), Settled::Done(told.id)]).unwrap();
     store.settle_notices(&[]).unwrap();

@@ -25,7 +25,7 @@ pub fn a_run_that_ended_is_removed_with_everything_that_is_only_its_own(fixture:
     let mut third = Script::run(3).skill("triage").label("team", "core");
     accept(store, with(third.next(1, 1, "holds"), claim("run:run_x", "other", &other)));
 
-    assert_eq!(store.remove(run_id(2)).unwrap(), Removal::Removed);
+    assert_eq!(store.remove(run_id(2).into()).unwrap(), Removal::Removed);
     for _ in 0..2 {
         let store = fixture.store();
         assert_eq!(store.run(run_id(2)).unwrap(), None);
@@ -45,28 +45,28 @@ pub fn a_run_that_ended_is_removed_with_everything_that_is_only_its_own(fixture:
         }
         assert_eq!(store.holder(&claim_key("run:run_x", "other")).unwrap(), Some(other.clone()));
         assert_eq!(store.read(run_id(1).into(), After::START, 10).unwrap().len(), 4);
-        assert_eq!(store.remove(run_id(2)).unwrap(), Removal::NotThere);
+        assert_eq!(store.remove(run_id(2).into()).unwrap(), Removal::NotThere);
         fixture.reopen();
     }
 }
 
 pub fn a_run_that_is_still_needed_is_not_removed(fixture: &mut dyn Fixture) {
     let store = fixture.store();
-    assert_eq!(store.remove(run_id(9)).unwrap(), Removal::NotThere);
+    assert_eq!(store.remove(run_id(9).into()).unwrap(), Removal::NotThere);
     let mut run = Script::run(1);
     for &status in RunStatus::ALL.iter().filter(|status| !status.is_terminal()) {
         accept(store, run.moves(status, 1, 1, "goes on"));
-        assert_eq!(store.remove(run_id(1)).unwrap(), Removal::Kept(KeptBecause::NotEnded(status)));
+        assert_eq!(store.remove(run_id(1).into()).unwrap(), Removal::Kept(KeptBecause::NotEnded));
         assert_eq!(store.run(run_id(1)).unwrap(), run.row);
     }
     let doubtful = ContractRow { unknown: true, ..contract(1, ContractStatus::Failed) };
     accept(store, with(run.moves(RunStatus::Failed, 1, 1, "in doubt"), Change::Contract(doubtful)));
-    assert_eq!(store.remove(run_id(1)).unwrap(), Removal::Kept(KeptBecause::CallInDoubt));
+    assert_eq!(store.remove(run_id(1).into()).unwrap(), Removal::Kept(KeptBecause::CallInDoubt));
     assert_eq!(store.contract(execution_id(1)).unwrap(), Some(doubtful));
 
     let settled = Change::Contract(ContractRow { unknown: false, ..doubtful });
     accept(store, with(run.next(1, 0, "settled"), settled));
-    assert_eq!(store.remove(run_id(1)).unwrap(), Removal::Removed);
+    assert_eq!(store.remove(run_id(1).into()).unwrap(), Removal::Removed);
 }
 
 /// A chain of three: each continues the one before, and holds a key of the chain.
@@ -89,7 +89,7 @@ pub fn a_chain_of_runs_is_removed_from_its_end(fixture: &mut dyn Fixture) {
         let store = fixture.store();
         for number in 1..=2 {
             let kept = Removal::Kept(KeptBecause::ContinuedBy(run_id(number + 1)));
-            assert_eq!(store.remove(run_id(number)).unwrap(), kept);
+            assert_eq!(store.remove(run_id(number).into()).unwrap(), kept);
             let key = claim_key(&chain, &format!("call {number}"));
             assert_eq!(store.holder(&key).unwrap(), Some(holder(number)));
             assert!(!store.read(run_id(number).into(), After::START, 10).unwrap().is_empty());
@@ -98,7 +98,7 @@ pub fn a_chain_of_runs_is_removed_from_its_end(fixture: &mut dyn Fixture) {
     }
     let store = fixture.store();
     for number in [3, 2, 1] {
-        assert_eq!(store.remove(run_id(number)).unwrap(), Removal::Removed, "{number}");
+        assert_eq!(store.remove(run_id(number).into()).unwrap(), Removal::Removed, "{number}");
         assert_eq!(store.holder(&claim_key(&chain, &format!("call {number}"))).unwrap(), None);
         // What is left has had its successor, and gets no other.
         let before = successor_key(run_id(number - 1));
@@ -118,7 +118,7 @@ pub fn a_key_that_created_a_removed_run_is_held_until_it_is_forgotten(fixture: &
         accept(store, with(script.next(1, 1, "works"), claim(&name.scope, &name.key, &holder)));
         if run != living {
             accept(store, script.moves(RunStatus::Succeeded, 1, 1, "ends"));
-            assert_eq!(store.remove(run_id(run)).unwrap(), Removal::Removed);
+            assert_eq!(store.remove(run_id(run).into()).unwrap(), Removal::Removed);
         }
     }
     let held =
@@ -139,8 +139,8 @@ pub fn positions_never_go_back_when_the_newest_entry_is_removed(fixture: &mut dy
     store.commit(&paused_run(2)).unwrap();
     let head = store.head().unwrap();
     let watch = store.watch();
-    assert_eq!(store.remove(run_id(2)).unwrap(), Removal::Removed);
-    assert_eq!(store.remove(run_id(1)).unwrap(), Removal::Removed);
+    assert_eq!(store.remove(run_id(2).into()).unwrap(), Removal::Removed);
+    assert_eq!(store.remove(run_id(1).into()).unwrap(), Removal::Removed);
     assert_eq!((store.head().unwrap(), *watch.borrow()), (head, head));
     drop(watch);
     fixture.reopen();

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::machines::RoundtableStatus;
-use adjourn_core::{Change, Holder, InteractionId, Item, OpenInteraction, RoundtableRow};
+use adjourn_core::{
+    Change, Holder, InteractionId, Item, Notice, NoticeId, OpenInteraction, RoundtableRow, StreamId,
+    Timestamp, roundtable_scope,
+};
 
 use super::items::{Script, at, claim, claim_key, holder, question, roundtable_id, run_id, with};
 use super::{Fixture, Random, accept, refuse};
-use crate::{Conflict, OpenCursor, RoundtableFilter};
+use crate::{After, Conflict, KeptBecause, OpenCursor, Removal, RoundtableFilter};
 
 /// The `n`th roundtable, as a list shows it.
 fn row(n: u64) -> RoundtableRow {
@@ -104,4 +107,49 @@ pub fn a_roundtable_holds_keys_like_a_run(fixture: &mut dyn Fixture) {
     assert_eq!(store.holder(&key).unwrap(), Some(mine.clone()));
     let other = with(Script::run(1).next(1, 1, "late"), claim(&key.scope, &key.key, &holder(1)));
     assert_eq!(refuse(store, other), Conflict::Claimed { key, holder: mine });
+}
+
+pub fn roundtables_are_counted_by_status(fixture: &mut dyn Fixture) {
+    let store = fixture.store();
+    let counts = |active, closed| [(RoundtableStatus::Active, active), (RoundtableStatus::Closed, closed)];
+    assert_eq!(store.roundtable_counts().unwrap(), counts(0, 0));
+    for n in 1..=3 {
+        let mut row = row(n);
+        if n == 2 {
+            row.status = RoundtableStatus::Closed;
+        }
+        accept(store, next(&mut Script::roundtable(n), &mut row));
+    }
+    assert_eq!(store.roundtable_counts().unwrap(), counts(2, 1));
+}
+
+pub fn a_closed_roundtable_is_removed_with_everything_that_is_only_its_own(fixture: &mut dyn Fixture) {
+    let store = fixture.store();
+    let stream = StreamId::from(roundtable_id(1));
+    let mine = Holder { stream, execution_id: None, digest: Some("5f2c".to_owned()) };
+    let opening = claim_key("create_roundtable", "key");
+    let shared = claim_key(&roundtable_scope(roundtable_id(1)), "sent");
+    let (mut script, mut row) = (Script::roundtable(1), row(1));
+    let opened = with(next(&mut script, &mut row), claim(&opening.scope, &opening.key, &mine));
+    let notice = Notice { id: NoticeId { stream, seq: 1 }, at: at(1), body: "{}".to_owned() };
+    accept(store, with(opened, Change::Notice(notice.clone())));
+    accept(store, with(Script::run(1).next(1, 1, "calls"), claim(&shared.scope, &shared.key, &holder(1))));
+    assert_eq!(store.notices(9).unwrap()[0].notice, notice);
+    assert_eq!(store.remove(stream).unwrap(), Removal::Kept(KeptBecause::NotEnded));
+
+    (row.status, row.close_reason) = (RoundtableStatus::Closed, Some("concluded".to_owned()));
+    accept(store, next(&mut script, &mut row));
+    let head = store.head().unwrap();
+    assert_eq!(store.remove(stream).unwrap(), Removal::Removed);
+    fixture.reopen();
+    let store = fixture.store();
+    assert_eq!(store.roundtable(roundtable_id(1)).unwrap(), None);
+    assert_eq!(store.read(stream, After::START, 9).unwrap(), []);
+    assert_eq!(store.notices(9).unwrap(), []);
+    assert_eq!((store.head().unwrap(), store.holder(&shared).unwrap()), (head, None));
+    assert_eq!(store.holder(&opening).unwrap(), Some(mine), "the same request again opens no second one");
+    assert_eq!(store.remove(stream).unwrap(), Removal::NotThere);
+    assert_eq!(store.read(run_id(1).into(), After::START, 9).unwrap().len(), 1, "the same bits are no run");
+    assert_eq!(store.forget_keys(Timestamp::from_millis(i64::MAX)).unwrap(), 1);
+    assert_eq!(store.holder(&opening).unwrap(), None);
 }

@@ -29,6 +29,18 @@ pub(super) fn stream_of(key: &[u8]) -> Result<StreamId, Error> {
     }
 }
 
+/// A stream in the column of notices. Those of runs were there first, and are their id alone.
+pub(super) fn notice_key(stream: StreamId) -> Vec<u8> {
+    match stream {
+        StreamId::Run(id) => run_key(id).to_vec(),
+        StreamId::Roundtable(_) => stream_key(stream).to_vec(),
+    }
+}
+
+pub(super) fn notice_stream_of(key: &[u8]) -> Result<StreamId, Error> {
+    if key.len() == 16 { run_of(key).map(StreamId::Run) } else { stream_of(key) }
+}
+
 pub(super) fn run_key(id: RunId) -> [u8; 16] {
     id.bits().to_be_bytes()
 }

@@ -3,7 +3,7 @@
 use adjourn_core::{Notice, NoticeId, Timestamp};
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::codec::{bound, count, run_key, run_of};
+use super::codec::{bound, count, notice_key, notice_stream_of};
 use super::problem::while_doing;
 use super::read::{all, bytes_column, column, count_column};
 use super::sql;
@@ -15,7 +15,7 @@ pub(super) fn pending(connection: &Connection, limit: usize) -> Result<Vec<Pendi
     let sql = "SELECT run, seq, at, due_at, attempts, body FROM notices \
                WHERE due_at IS NOT NULL ORDER BY due_at, run, seq LIMIT ?1";
     all(connection, sql, [bound(limit)], |row| {
-        let id = NoticeId { run_id: run_of(bytes_column(row, 0)?)?, seq: count_column(row, 1)? };
+        let id = NoticeId { stream: notice_stream_of(bytes_column(row, 0)?)?, seq: count_column(row, 1)? };
         let at = Timestamp::from_millis(column(row, 2)?);
         Ok(Pending {
             notice: Notice { id, at, body: column(row, 5)? },
@@ -35,13 +35,13 @@ pub(super) fn settle(connection: &mut Connection, settled: &[Settled]) -> Result
         let mut again = transaction.prepare_cached(sql::NOTICE_AGAIN)?;
         for settled in settled {
             match settled {
-                Settled::Done(NoticeId { run_id, seq }) => {
-                    let run = run_key(*run_id);
-                    remove.execute(params![run, count(*seq)])?;
-                    promote.execute([run])?;
+                Settled::Done(NoticeId { stream, seq }) => {
+                    let key = notice_key(*stream);
+                    remove.execute(params![key, count(*seq)])?;
+                    promote.execute([key])?;
                 }
-                Settled::Again(NoticeId { run_id, seq }, due_at) => {
-                    again.execute(params![run_key(*run_id), count(*seq), due_at.millis()])?;
+                Settled::Again(NoticeId { stream, seq }, due_at) => {
+                    again.execute(params![notice_key(*stream), count(*seq), due_at.millis()])?;
                 }
             }
         }

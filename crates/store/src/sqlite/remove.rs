@@ -1,23 +1,28 @@
-//! Removing a run that has ended, and the keys of runs that were removed.
+//! Removal of runs and roundtables that have ended, and of the keys that they were created with.
 
 use std::collections::BTreeMap;
 
-use adjourn_core::{RunId, StreamId, Timestamp, create_key, successor_key};
+use adjourn_core::machines::RoundtableStatus;
+use adjourn_core::roundtable::open_key;
+use adjourn_core::{RoundtableId, RunId, StreamId, Timestamp, create_key, roundtable_scope, successor_key};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::codec::{count, damaged, run_key, run_status_of, stream_key};
+use super::codec::{count, damaged, notice_key, roundtable_key, run_key, run_status_of, stream_key};
 use super::problem::while_doing;
-use super::{read, runs};
+use super::{read, roundtables, runs};
 use crate::{Error, KeptBecause, Removal};
 
-const REMOVE: &str = "remove a run";
+pub(super) const REMOVE: &str = "remove what has ended";
 
 /// Keys that only the run itself and the runs that continue it could use, and there are none of those any more.
 const REMOVE_CLAIMS: &str = "DELETE FROM claims WHERE stream = ?1 AND substr(scope, 1, 4) = 'run:'";
 
 /// The first six bytes of a UUIDv7 are the milliseconds in which it was made, and the first byte of a stream is its kind.
-const FORGET_KEYS: &str = "DELETE FROM claims WHERE scope = ?1 AND substr(stream, 1, 1) = x'00' \
+const FORGET_KEYS_OF_RUNS: &str = "DELETE FROM claims WHERE scope = ?1 AND substr(stream, 1, 1) = x'00' \
      AND substr(stream, 2, 6) < ?2 AND NOT EXISTS (SELECT 1 FROM runs WHERE id = substr(claims.stream, 2))";
+
+const FORGET_KEYS_OF_ROUNDTABLES: &str = "DELETE FROM claims WHERE scope = ?1 AND substr(stream, 1, 1) = x'01' \
+     AND substr(stream, 2, 6) < ?2 AND NOT EXISTS (SELECT 1 FROM roundtables WHERE id = substr(claims.stream, 2))";
 
 /// Removes a run in one transaction, if it has ended and nothing needs it any more.
 pub(super) fn run(connection: &mut Connection, id: RunId, head: u64) -> Result<Removal, Error> {
@@ -51,11 +56,42 @@ pub(super) fn run(connection: &mut Connection, id: RunId, head: u64) -> Result<R
     Ok(Removal::Removed)
 }
 
-/// Forgets the keys that removed runs were created with, of runs whose id was made before.
+/// Removes a roundtable in one transaction, if it is closed.
+pub(super) fn roundtable(connection: &mut Connection, id: RoundtableId, head: u64) -> Result<Removal, Error> {
+    let failed = while_doing(REMOVE);
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+    match roundtables::one(&transaction, id)? {
+        None => return Ok(Removal::NotThere),
+        Some(row) if row.status != RoundtableStatus::Closed => {
+            return Ok(Removal::Kept(KeptBecause::NotEnded));
+        }
+        Some(_) => {}
+    }
+    let stream = stream_key(StreamId::Roundtable(id));
+    let clear = || -> rusqlite::Result<()> {
+        transaction.execute("UPDATE removed SET head = max(head, ?1)", [count(head)])?;
+        transaction.execute("DELETE FROM entries WHERE stream = ?1", [stream])?;
+        transaction.execute("DELETE FROM roundtables WHERE id = ?1", [roundtable_key(id)])?;
+        transaction.execute("DELETE FROM open_interactions WHERE stream = ?1", [stream])?;
+        transaction.execute("DELETE FROM notices WHERE run = ?1", [notice_key(StreamId::Roundtable(id))])?;
+        transaction.execute("DELETE FROM claims WHERE scope = ?1", [roundtable_scope(id)])?;
+        Ok(())
+    };
+    clear().map_err(&failed)?;
+    transaction.commit().map_err(&failed)?;
+    Ok(Removal::Removed)
+}
+
+/// Forgets the keys that removed runs and roundtables were created with, of those whose id was made before.
 pub(super) fn create_keys(connection: &Connection, made_before: Timestamp) -> Result<u64, Error> {
     let millis = u64::try_from(made_before.millis()).unwrap_or(0).to_be_bytes();
-    let forgotten = connection.execute(FORGET_KEYS, params![create_key("").scope, &millis[2..]]);
-    forgotten.map(|count| count as u64).map_err(while_doing("forget keys"))
+    let forget = |sql, scope: String| {
+        let forgotten = connection.execute(sql, params![scope, &millis[2..]]);
+        forgotten.map(|count| count as u64).map_err(while_doing("forget keys"))
+    };
+    let of_runs = forget(FORGET_KEYS_OF_RUNS, create_key("").scope)?;
+    Ok(of_runs + forget(FORGET_KEYS_OF_ROUNDTABLES, open_key("").scope)?)
 }
 
 enum Removable {
@@ -77,7 +113,7 @@ fn removable(connection: &Connection, id: RunId) -> Result<Removable, Error> {
     let Some((status, labels)) = row else { return Ok(Removable::No(Removal::NotThere)) };
     let status = run_status_of(status)?;
     if !status.is_terminal() {
-        return kept(KeptBecause::NotEnded(status));
+        return kept(KeptBecause::NotEnded);
     }
     let sql = "SELECT EXISTS (SELECT 1 FROM contracts WHERE run = ?1 AND unknown)";
     let unsettled: bool = connection.query_row(sql, [key], |row| row.get(0)).map_err(&failed)?;

@@ -1,5 +1,6 @@
 //! Listing roundtables, as runs are listed.
 
+use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::{RoundtableId, RoundtableRow, Timestamp};
 use rusqlite::{Connection, Row, params};
 
@@ -43,6 +44,16 @@ pub(super) fn list(
         Some(status) => all(connection, OF_STATUS, params![status, before, bound(limit)], roundtable),
         None => all(connection, NEWEST, params![before, bound(limit)], roundtable),
     }
+}
+
+pub(super) fn counts(connection: &Connection) -> Result<Vec<(RoundtableStatus, u64)>, Error> {
+    let sql = "SELECT status, count(*) FROM roundtables GROUP BY status";
+    let found: Vec<(u8, u64)> = all(connection, sql, [], |row| Ok((column(row, 0)?, count_column(row, 1)?)))?;
+    let count = |status| {
+        let code = roundtable_status_code(status);
+        found.iter().find(|(found, _)| *found == code).map_or(0, |(_, count)| *count)
+    };
+    Ok(RoundtableStatus::ALL.iter().map(|&status| (status, count(status))).collect())
 }
 
 fn roundtable(row: &Row<'_>) -> Result<RoundtableRow, Error> {

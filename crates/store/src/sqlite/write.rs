@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use adjourn_core::{
     Change, Claim, ClaimKey, ContractRow, ContractStatus, Holder, Item, Notice, OpenInteraction,
-    RoundtableRow, RunId, RunRow, StreamId, Timestamp,
+    RoundtableRow, RunRow, StreamId, Timestamp,
 };
 use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 
 use super::codec::{
-    contract_status_code, count, execution_key, roundtable_key, roundtable_status_code, run_key,
+    contract_status_code, count, execution_key, notice_key, roundtable_key, roundtable_status_code, run_key,
     run_status_code, stream_key,
 };
 use super::problem::while_doing;
@@ -86,9 +86,12 @@ impl Writer {
         Ok(outcomes)
     }
 
-    /// Removes a run that has ended, unless something needs it.
-    pub(super) fn remove(&mut self, run: RunId) -> Result<Removal, Error> {
-        self.change("remove a run", |connection, head| remove::run(connection, run, head))
+    /// Removes a run or a roundtable that has ended, unless something needs it.
+    pub(super) fn remove(&mut self, stream: StreamId) -> Result<Removal, Error> {
+        self.change(remove::REMOVE, |connection, head| match stream {
+            StreamId::Run(id) => remove::run(connection, id, head),
+            StreamId::Roundtable(id) => remove::roundtable(connection, id, head),
+        })
     }
 
     /// Forgets the keys that removed runs were created with.
@@ -406,7 +409,7 @@ impl<'c> Writing<'c> {
     }
 
     fn notice(&mut self, Notice { id, at, body }: &Notice) -> rusqlite::Result<()> {
-        self.put_notice.execute(params![run_key(id.run_id), count(id.seq), at.millis(), body])?;
+        self.put_notice.execute(params![notice_key(id.stream), count(id.seq), at.millis(), body])?;
         Ok(())
     }
 

@@ -36,7 +36,7 @@ fn a_power_cut_while_a_run_is_removed_leaves_it_whole_or_not_at_all() {
     let from = recording.tape().len();
 
     let store = SqliteStore::open(&stage.data()).unwrap();
-    store.remove(run_id).unwrap();
+    store.remove(run_id.into()).unwrap();
     recording.mark("pruned");
     Workspaces::new(&stage.data()).remove(run_id).unwrap();
     recording.mark("removed");

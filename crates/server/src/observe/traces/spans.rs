@@ -50,16 +50,16 @@ struct Trace {
 }
 
 /// What will be a span.
-struct Part {
-    name: String,
-    began: Timestamp,
-    ended: Timestamp,
-    attributes: Vec<KeyValue>,
-    status: Status,
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) began: Timestamp,
+    pub(super) ended: Timestamp,
+    pub(super) attributes: Vec<KeyValue>,
+    pub(super) status: Status,
 }
 
 impl Part {
-    fn new(name: String, began: Timestamp, attributes: Vec<KeyValue>) -> Self {
+    pub(super) fn new(name: String, began: Timestamp, attributes: Vec<KeyValue>) -> Self {
         Self { name, began, ended: began, attributes, status: Status::Unset }
     }
 }
@@ -195,7 +195,7 @@ impl Trace {
 }
 
 impl Part {
-    fn into_span(self, trace_id: TraceId, id: SpanId, parent: SpanId) -> SpanData {
+    pub(super) fn into_span(self, trace_id: TraceId, id: SpanId, parent: SpanId) -> SpanData {
         let flags = TraceFlags::SAMPLED;
         SpanData {
             span_context: SpanContext::new(trace_id, id, flags, false, TraceState::default()),
@@ -216,7 +216,7 @@ impl Part {
 }
 
 /// The second half of an id is random; with a number, that of something in it.
-fn span_id(bits: u128, number: u32) -> SpanId {
+pub(super) fn span_id(bits: u128, number: u32) -> SpanId {
     let half = u64::try_from(bits & u128::from(u64::MAX)).unwrap_or_default();
     // No span has the id 0.
     SpanId::from((half ^ SPREAD.wrapping_mul(u64::from(number))).max(1))

@@ -22,7 +22,7 @@ fn ask() -> Reply {
 fn prune(stage: &Stage, run: RunId) {
     stage.close();
     let store = SqliteStore::open(&stage.data()).unwrap();
-    let _ = store.remove(run).unwrap();
+    let _ = store.remove(run.into()).unwrap();
     drop(store);
     stage.open();
 }
@@ -102,7 +102,7 @@ fn runs_of_an_active_roundtable_are_kept() {
         stage.open();
         pruned.unwrap()
     };
-    let Pruned { removed, kept } = prune();
+    let Pruned { removed, kept, .. } = prune();
     assert_eq!(removed, []);
     assert!(kept.iter().all(|kept| kept.reason == KeepReason::RoundtableActive), "{kept:?}");
     assert!(kept.iter().all(|kept| kept.needed_by == Some(table.id.into())), "{kept:?}");
