@@ -1,7 +1,6 @@
 //! What there is to work with: engines and machines.
 
-use adjourn_core::Chart;
-use adjourn_core::statechart::{Format, render};
+use adjourn_chart::{Chart, Format, render};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
