@@ -60,7 +60,6 @@ pub struct Accepted {
 
 /// A command that changed nothing.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
 pub enum Denied {
     /// The rules do not allow it.
     #[error(transparent)]

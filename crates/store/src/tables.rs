@@ -50,7 +50,6 @@ pub struct TableAccepted {
 
 /// A command that changed nothing.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
 pub enum TableDenied {
     /// The rules do not allow it.
     #[error(transparent)]

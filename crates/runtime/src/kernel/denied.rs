@@ -12,7 +12,6 @@ pub type Answer = Result<Accepted, Denied>;
 
 /// A request that changed nothing.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
 pub enum Denied {
     /// The rules do not allow it.
     #[error(transparent)]
@@ -61,9 +60,6 @@ impl From<adjourn_store::Denied> for Denied {
         match denied {
             adjourn_store::Denied::Refused(refusal) => Self::Refused(refusal),
             adjourn_store::Denied::Failed(error) => Self::Failed(error),
-            other => {
-                Self::Failed(Arc::new(Error::Failed { doing: "take a command", problem: other.to_string() }))
-            }
         }
     }
 }

@@ -227,7 +227,6 @@ impl From<TableDenied> for ServiceError {
             TableDenied::Refused(Refusal::Invalid(errors)) => Self::Invalid(errors),
             TableDenied::Refused(refusal) => Self::Roundtable(refusal),
             TableDenied::Failed(error) => Self::Denied(crate::Denied::Failed(error)),
-            other => Self::Internal(other.to_string()),
         }
     }
 }
