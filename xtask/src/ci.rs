@@ -15,6 +15,10 @@ const STEPS: &[Step] = &[
         let lint = ["clippy", "--workspace", "--all-targets", "--all-features", "--locked"];
         cargo::run(&[&lint[..], &["--", "--deny", "warnings"]].concat())
     }),
+    ("API documentation", || {
+        let deny_warnings = [("RUSTDOCFLAGS", "--deny warnings")];
+        cargo::run_with(&deny_warnings, &["doc", "--workspace", "--no-deps", "--all-features", "--locked"])
+    }),
     ("macOS", macos::run_if_possible),
     // The command of the README, literally: what passes here passes for whoever follows it.
     ("tests", || cargo::run(&["xtask", "test"])),

@@ -23,7 +23,7 @@ pub(crate) type Documents = Vec<(PathBuf, String)>;
 const GENERATORS: &[fn() -> Result<Documents>] = &[ledger::documents, statecharts];
 
 fn statecharts() -> Result<Documents> {
-    Ok(adjourn_core::statechart::documents().into_iter().map(|(path, text)| (path.into(), text)).collect())
+    Ok(adjourn_chart::documents().into_iter().map(|(path, text)| (path.into(), text)).collect())
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {

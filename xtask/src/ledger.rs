@@ -7,7 +7,6 @@
 mod report;
 mod scenarios;
 mod test_functions;
-mod tokens;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -59,7 +58,8 @@ fn collect() -> Result<Ledger> {
     let mut tests = Vec::new();
     for file in repo::files(repo::root())? {
         if file.extension().is_some_and(|extension| extension == "rs") {
-            let in_file = test_functions::test_functions(&repo::read(&file)?);
+            let in_file = test_functions::test_functions(&repo::read(&file)?)
+                .with_context(|| file.display().to_string())?;
             tests.extend(in_file.into_iter().map(|test| Found { test, file: file.clone() }));
         }
     }

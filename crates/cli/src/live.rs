@@ -102,7 +102,11 @@ impl Live {
     fn now(&self, run: &RunView) -> String {
         let state = match run.status {
             RunStatus::Queued => "waits for a slot".to_owned(),
-            _ => format!("{} works, attempt {}", run.engine, run.attempt_number),
+            RunStatus::Running
+            | RunStatus::WaitingUser
+            | RunStatus::Succeeded
+            | RunStatus::Failed
+            | RunStatus::Canceled => format!("{} works, attempt {}", run.engine, run.attempt_number),
         };
         let written = self.writing.lines().next_back().filter(|line| !line.trim().is_empty());
         let doing = written.or(self.doing.as_deref()).map(|doing| one_line(doing, DOING_CHARS_MAX));

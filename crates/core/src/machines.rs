@@ -24,7 +24,7 @@ pub use topic::{TopicMachine, TopicStatus, TopicTrigger};
 
 /// Calls a macro with the list of all machines, so that whatever is done for each of them forgets none.
 ///
-/// Exported for the tests, which check each machine by its types.
+/// Exported for `adjourn-chart` and for the tests, which check each machine by its types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_each_machine {

@@ -33,6 +33,7 @@ mod recording;
 mod replay;
 mod sandbox;
 pub mod secrets;
+mod sse;
 pub mod supervisor;
 mod tail;
 mod toolbox;
@@ -54,6 +55,7 @@ pub use sandbox::{
     Acceptance, Allowance, Isolation, Protected, Sandbox, SandboxOptions, UnixSockets, Walls, WithoutWalls,
     Writes,
 };
+pub use sse::{EventTooLong, SseEvent, SseReader};
 pub use toolbox::{ASK_THE_USER, ASK_USER, Call, History, NoTools, Stale, Told, Toolbox, asks_the_user};
 pub use turn::{Decision, Engine, Finished, Probe, ProfileFound, Seen, Turn};
 pub use user_list::{UserList, state_folder};

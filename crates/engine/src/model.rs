@@ -44,7 +44,6 @@ mod reach;
 mod refusal;
 mod reply;
 mod retry;
-mod sse;
 mod wire;
 
 use futures::future::BoxFuture;

@@ -40,7 +40,6 @@ const FORMAT: u32 = 1;
 
 /// A recording that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum RecordingError {
     /// The file cannot be read or written.
     #[error("the recording {}: {error}", path.display())]

@@ -72,7 +72,7 @@ enum Begins {
     Nothing,
 }
 
-/// Decides when something happens. See the [module](self).
+/// Decides when something happens.
 pub struct Kernel<T, U = T> {
     store: Arc<dyn Store>,
     decider: Decider<Ticket<T>>,

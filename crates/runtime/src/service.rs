@@ -36,7 +36,6 @@ use crate::workspace::{WorkspaceError, Workspaces};
 
 /// What was asked for and cannot be had.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ServiceError {
     /// The request is wrong in itself: everything that is wrong with it.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]

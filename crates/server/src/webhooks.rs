@@ -20,7 +20,6 @@ use signature::Key;
 
 /// Why webhooks cannot be sent as they are configured.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum WebhookError {
     /// The variable with the secret is not there.
     #[error(

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 /// An error of the journal, by what the caller does about it.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The data directory cannot be used; the message says why and what to do.
     #[error("cannot use {} as data directory: {problem}", path.display())]

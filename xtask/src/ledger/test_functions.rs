@@ -1,6 +1,12 @@
 //! Finds the test functions of a Rust source.
+//!
+//! The source is read as token trees (`proc-macro2`), not as items (`syn`): the functions inside `proptest!` are no items,
+//! and a reader of items would need this one besides.
 
-use super::tokens::{Token, tokens};
+use std::iter::Peekable;
+
+use anyhow::{Result, anyhow};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// A function that the test runner would list.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,36 +19,60 @@ pub(super) struct TestFunction {
 /// The functions with a test attribute: `#[test]`, `#[tokio::test]`, or either of them inside `proptest!`.
 ///
 /// What a `macro_rules!` might expand to is not counted, because nothing here can tell whether it ever does.
-pub(super) fn test_functions(source: &str) -> Vec<TestFunction> {
-    let tokens = tokens(source);
+pub(super) fn test_functions(source: &str) -> Result<Vec<TestFunction>> {
+    let tokens: TokenStream = source.parse().map_err(|error: proc_macro2::LexError| {
+        anyhow!("not Rust, line {}: {error}", error.span().start().line)
+    })?;
     let mut found = Vec::new();
+    collect(tokens, &mut found);
+    Ok(found)
+}
+
+/// Adds the test functions among these tokens, and inside their brackets.
+fn collect(tokens: TokenStream, found: &mut Vec<TestFunction>) {
     let mut attributes = Attributes::default();
-    let mut rest = &tokens[..];
-    while let [first, after @ ..] = rest {
-        rest = after;
-        match (first, after) {
-            (Token::Mark('#'), [Token::Mark('['), ..]) => {
-                let (attribute, after) = group(after);
-                attributes.add(attribute);
-                rest = after;
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(mark) if mark.as_char() == '#' => {
+                if let Some(attribute) = bracketed(&mut tokens) {
+                    attributes.add(attribute);
+                }
             }
-            (Token::Word("macro_rules"), [Token::Mark('!'), Token::Word(_), body @ ..]) => {
-                rest = group(body).1;
+            TokenTree::Ident(word) if word == "macro_rules" => {
+                // The mark, the name and the body.
+                tokens.by_ref().take(3).for_each(drop);
                 attributes = Attributes::default();
             }
-            (Token::Word("fn"), [Token::Word(name), ..]) => {
-                if attributes.test {
-                    found.push(TestFunction { name: (*name).to_owned(), ignored: attributes.ignored });
+            TokenTree::Ident(word) if word == "fn" => {
+                if let (true, Some(TokenTree::Ident(name))) = (attributes.test, tokens.peek()) {
+                    found.push(TestFunction { name: name.to_string(), ignored: attributes.ignored });
                 }
                 attributes = Attributes::default();
             }
             // What may stand between an attribute and its `fn`.
-            (Token::Word("pub"), [Token::Mark('('), ..]) => rest = group(after).1,
-            (Token::Word("pub" | "async" | "const" | "unsafe" | "extern") | Token::Literal, _) => {}
-            (Token::Word(_) | Token::Mark(_), _) => attributes = Attributes::default(),
+            TokenTree::Ident(word)
+                if ["pub", "async", "const", "unsafe", "extern"].iter().any(|it| word == it) => {}
+            TokenTree::Literal(_) => {}
+            TokenTree::Group(group) => {
+                // `pub(crate)` is followed by what the attributes are for, any other bracket is not.
+                if group.delimiter() != Delimiter::Parenthesis {
+                    attributes = Attributes::default();
+                }
+                collect(group.stream(), found);
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) => attributes = Attributes::default(),
         }
     }
-    found
+}
+
+/// The tokens between the `[` and `]` that come next.
+fn bracketed(tokens: &mut Peekable<impl Iterator<Item = TokenTree>>) -> Option<TokenStream> {
+    let is_bracket = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket);
+    match tokens.next_if(is_bracket) {
+        Some(TokenTree::Group(group)) => Some(group.stream()),
+        Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => None,
+    }
 }
 
 /// What the attributes above an item say about it.
@@ -54,32 +84,24 @@ struct Attributes {
 
 impl Attributes {
     /// Takes in the tokens between `#[` and `]`.
-    fn add(&mut self, attribute: &[Token<'_>]) {
-        let path_end = attribute.iter().position(|token| !matches!(token, Token::Word(_) | Token::Mark(':')));
-        match attribute[..path_end.unwrap_or(attribute.len())].last() {
-            Some(Token::Word("test")) => self.test = true,
-            Some(Token::Word("ignore")) => self.ignored = true,
-            // Ignored under a condition is ignored somewhere, and a promise is not kept somewhere.
-            Some(Token::Word("cfg_attr")) => self.ignored |= attribute.contains(&Token::Word("ignore")),
-            Some(Token::Word(_) | Token::Mark(_) | Token::Literal) | None => {}
+    fn add(&mut self, attribute: TokenStream) {
+        // The last word of the path: `tokio::test` is a test.
+        let mut path_end = String::new();
+        for token in attribute {
+            match token {
+                TokenTree::Ident(word) => path_end = word.to_string(),
+                TokenTree::Punct(mark) if mark.as_char() == ':' => {}
+                TokenTree::Group(group) if path_end == "cfg_attr" => {
+                    // Ignored under a condition is ignored somewhere, and a promise is not kept somewhere.
+                    self.ignored |= group.stream().into_iter().any(|token| token.to_string() == "ignore");
+                    break;
+                }
+                TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => break,
+            }
         }
+        self.test |= path_end == "test";
+        self.ignored |= path_end == "ignore";
     }
-}
-
-/// Splits tokens that begin with a bracket into what is inside it and what comes after it.
-fn group<'t, 's>(tokens: &'t [Token<'s>]) -> (&'t [Token<'s>], &'t [Token<'s>]) {
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            Token::Mark('(' | '[' | '{') => depth += 1,
-            Token::Mark(')' | ']' | '}') => depth = depth.saturating_sub(1),
-            Token::Word(_) | Token::Mark(_) | Token::Literal => {}
-        }
-        if depth == 0 {
-            return (tokens.get(1..at).unwrap_or_default(), &tokens[at + 1..]);
-        }
-    }
-    (tokens.get(1..).unwrap_or_default(), &[])
 }
 
 #[cfg(test)]
@@ -89,6 +111,7 @@ mod tests {
     /// The names of the tests in `source`, ignored ones with a `!` in front.
     fn check(source: &str, expected: &[&str]) {
         let found: Vec<_> = test_functions(source)
+            .expect("it is Rust")
             .into_iter()
             .map(|test| format!("{}{}", if test.ignored { "!" } else { "" }, test.name))
             .collect();
@@ -130,5 +153,11 @@ mod tests {
         check("#[ignore = \"slow\"] #[test] fn a() {}", &["!a"]);
         check("#[test] #[cfg_attr(miri, ignore)] fn a() {}", &["!a"]);
         check("#[test] // #[ignore]\nfn a() {}", &["a"]);
+    }
+
+    #[test]
+    fn a_source_that_is_not_rust_is_an_error_with_its_line() {
+        let error = test_functions("fn a() {}\nfn b() {").unwrap_err();
+        assert!(format!("{error:#}").starts_with("not Rust, line 2: "), "{error:#}");
     }
 }

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use adjourn_core::Chart;
-use adjourn_core::statechart::{Format, json_list, render};
+use adjourn_chart::{Chart, Format, json_list, render};
 use clap::Args;
 use clap::builder::styling::Style;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

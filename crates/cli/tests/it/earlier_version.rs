@@ -46,7 +46,10 @@ fn world() -> World {
 fn a_data_directory_that_the_version_before_wrote_opens_and_goes_on() {
     let world = world();
     let waits = world.json(&["show", WAITING_RUN]);
-    assert_eq!((&waits["status"], &waits["pending"]["prompt"]), (&json!("waiting_user"), &json!("Where should it go?")));
+    assert_eq!(
+        (&waits["status"], &waits["pending"]["prompt"]),
+        (&json!("waiting_user"), &json!("Where should it go?"))
+    );
     let answered = world.says(&["reply", WAITING_RUN, "prod"]);
     assert_eq!(answered.code, Some(0), "{answered:?}");
 

@@ -32,6 +32,7 @@ mod serving;
 mod skills;
 mod statechart;
 mod terminal;
+mod tls;
 mod token;
 mod traces;
 mod trust;

@@ -135,7 +135,8 @@ fn one_that_was_left_is_followed_again_asks_again_and_comes_to_its_document() {
     let unanswered = world.says(&["roundtable", "attach", &id]);
     assert_eq!(unanswered.code, Some(3), "{unanswered:?}");
     assert!(unanswered.stderr.contains("Take cards only."), "the question: {}", unanswered.stderr);
-    let answered = said(world.adjourn(&["roundtable", "attach", &id[id.len() - 6..]]).write_stdin("accept\n"));
+    let answered =
+        said(world.adjourn(&["roundtable", "attach", &id[id.len() - 6..]]).write_stdin("accept\n"));
     assert_eq!(answered.code, Some(0), "{answered:?}");
     assert!(answered.stdout.contains("### REQ-001 Cards are taken"), "{}", answered.stdout);
     let closed = world.says(&["roundtable", "attach", &id]);

@@ -2,13 +2,12 @@
 
 use std::process::{Command, Stdio};
 
-use adjourn_core::Chart;
-use adjourn_core::statechart::{Format, json_list, render};
+use adjourn_chart::{Chart, Format, json_list, render};
 
 use crate::{adjourn, stdout, wrong_use};
 
 #[test]
-fn each_machine_in_each_format_is_what_the_core_renders() {
+fn each_machine_in_each_format_is_what_the_chart_crate_renders() {
     for chart in Chart::all() {
         for &format in Format::ALL {
             let shown = stdout(&["statechart", chart.name, "--format", format.name()]);

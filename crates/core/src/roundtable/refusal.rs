@@ -8,7 +8,6 @@ use crate::{FieldError, InteractionId, InteractionStatus, RefusalKind, Refused, 
 
 /// Why a command was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Refusal {
     /// There is no such roundtable.
     #[error("there is no roundtable {0}")]

@@ -7,7 +7,6 @@ use crate::{
 
 /// Why a command was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Refusal {
     /// There is no such run.
     #[error("there is no run {0}")]

@@ -3,14 +3,12 @@
 mod case;
 mod depth;
 mod fcmp;
-mod geometry;
 mod journal_numbers;
 mod ledger;
 mod machines;
 mod properties;
 mod roundtable;
 mod rules;
-mod statechart;
 mod walk;
 mod watch;
 mod world;

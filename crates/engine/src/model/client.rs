@@ -22,9 +22,9 @@ use super::options::ModelOptions;
 use super::refusal::Refusal;
 use super::reply::{Delta, Reply};
 use super::retry::{self, Next};
-use super::sse::Events;
 use super::wire::{Bad, StreamReader, Wire};
 use crate::secrets::{Masker, Secret};
+use crate::sse::SseReader;
 
 /// A model that is asked over HTTP.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl HttpModel {
         shown: &mpsc::Sender<Delta>,
     ) -> Result<Reply, Failed> {
         let mut reading = Reading { reader: (wire.reader)(), has_shown: false, bytes: 0 };
-        let mut events = Events::default();
+        let mut events = SseReader::default();
         loop {
             let chunk = match self.in_time(response.chunk()).await? {
                 Ok(Some(chunk)) => chunk,
@@ -174,12 +174,14 @@ impl HttpModel {
             };
             reading.bytes += chunk.len();
             check_size(reading.bytes)?;
-            for data in events.push(&chunk) {
-                self.take(&mut reading, &data, shown).await?;
+            let completed =
+                events.push(&chunk).map_err(|error| ModelError::TooMuch { problem: error.to_string() })?;
+            for event in completed {
+                self.take(&mut reading, &event.data, shown).await?;
             }
         }
-        if let Some(data) = events.finish() {
-            self.take(&mut reading, &data, shown).await?;
+        if let Some(event) = events.finish() {
+            self.take(&mut reading, &event.data, shown).await?;
         }
         if !reading.reader.is_complete() {
             return Err(reading.broke_off("the stream ended before the reply did".to_owned()));

@@ -8,7 +8,6 @@ use adjourn_core::ErrorCode;
 ///
 /// Messages hold the server's own words, cut short, and never the key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum ModelError {
     /// It cannot be reached, or has no capacity, and asking again did not help. Later it may be back.
     #[error("the model does not answer, asked {attempts} times: {problem}")]

@@ -4,19 +4,20 @@ use serde_json::Value;
 
 use super::options::Api;
 use super::refusal::Refusal;
-use super::sse::Events;
 use super::wire::{Bad, Wire};
+use crate::sse::SseReader;
 
 /// Reads a streamed reply in both wire formats.
 pub fn model_stream(bytes: &[u8]) {
     for api in [Api::Openai, Api::Anthropic] {
         let wire = Wire::of(api);
         let mut reader = (wire.reader)();
-        let mut events = Events::default();
-        let mut data: Vec<_> = bytes.chunks(64).flat_map(|chunk| events.push(chunk)).collect();
-        data.extend(events.finish());
+        let mut events = SseReader::default();
+        let mut read: Vec<_> =
+            bytes.chunks(64).map_while(|chunk| events.push(chunk).ok()).flatten().collect();
+        read.extend(events.finish());
         // After an event that is wrong, the rest is not read.
-        let wrong = data.iter().find_map(|data| reader.take(data).err());
+        let wrong = read.iter().find_map(|event| reader.take(&event.data).err());
         match wrong {
             Some(Bad::Error(event)) => {
                 Refusal::of_event(&event, "model");

@@ -97,7 +97,7 @@ mod tests {
     use super::Wire;
     use crate::model::options::Api;
     use crate::model::reply::{Delta, Reply};
-    use crate::model::sse::Events;
+    use crate::sse::SseReader;
 
     const CHAT: &str = concat!(
         "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"Gr\u{fc}\"}}]}\n\n",
@@ -118,10 +118,10 @@ mod tests {
     );
 
     fn read<'a>(api: Api, chunks: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Delta>, Reply) {
-        let (wire, mut events) = (Wire::of(api), Events::default());
+        let (wire, mut events) = (Wire::of(api), SseReader::default());
         let mut reader = (wire.reader)();
-        let data: Vec<_> = chunks.into_iter().flat_map(|chunk| events.push(chunk)).collect();
-        let shown = data.iter().filter_map(|data| reader.take(data).unwrap()).collect();
+        let read: Vec<_> = chunks.into_iter().flat_map(|chunk| events.push(chunk).unwrap()).collect();
+        let shown = read.iter().filter_map(|event| reader.take(&event.data).unwrap()).collect();
         assert!(reader.is_complete());
         (shown, (wire.reply)(reader.whole()).unwrap())
     }

@@ -59,7 +59,6 @@ impl fmt::Display for ConfigProblem {
 
 /// Why there is no configuration.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("the configuration {} cannot be read: {source}", file.display())]

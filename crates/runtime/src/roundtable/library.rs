@@ -49,7 +49,6 @@ pub struct Library {
 
 /// What is not in the library, or not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum NotThere {
     /// There is no such role.
     #[error("there is no role `{name}`{hint}")]

@@ -7,7 +7,6 @@ use adjourn_core::RunId;
 
 /// Why a workspace, or a file in it, is not to be had.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum WorkspaceError {
     /// The skill cannot be copied.
     #[error("the skill cannot be copied: {}", .0.join("; "))]

@@ -1,7 +1,6 @@
 //! Statecharts: the tables of states and transitions, as data and drawn.
 
-use adjourn_core::Chart;
-use adjourn_core::statechart::{Format, render};
+use adjourn_chart::{Chart, Format, render};
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

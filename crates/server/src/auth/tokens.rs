@@ -32,7 +32,6 @@ named! {
 
 /// Why a file of tokens cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum TokensError {
     /// It cannot be read or written.
     #[error("the tokens in {} cannot be used: {source}", path.display())]

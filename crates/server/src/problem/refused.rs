@@ -1,6 +1,6 @@
 //! Refusals of the runtime as problems: the one place where a refusal becomes a response.
 
-use adjourn_core::{FieldError, Refusal, RefusalKind, roundtable};
+use adjourn_core::{FieldError, Refusal, roundtable};
 use adjourn_kernel::Denied;
 use adjourn_runtime::ServiceError;
 use adjourn_runtime::workspace::WorkspaceError;
@@ -33,7 +33,7 @@ impl From<ServiceError> for Problem {
             ServiceError::Denied(denied) => denied.into(),
             ServiceError::Store(error) => error.into(),
             ServiceError::Workspace(error) => error.into(),
-            _ => Self::internal(detail),
+            ServiceError::Internal(_) => Self::internal(detail),
         }
     }
 }
@@ -53,13 +53,10 @@ impl From<Denied> for Problem {
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let problem = Self::new(code(&refusal), refusal.to_string());
-        match refusal {
-            Refusal::Invalid(errors) => problem.with_errors(errors),
-            Refusal::NotAnApproval { .. } => {
-                problem.with_errors(vec![FieldError::new("/action", refusal.to_string())])
-            }
-            _ => problem,
+        if let Refusal::NotAnApproval { .. } = &refusal {
+            return problem.with_errors(vec![FieldError::new("/action", refusal.to_string())]);
         }
+        if let Refusal::Invalid(errors) = refusal { problem.with_errors(errors) } else { problem }
     }
 }
 
@@ -67,7 +64,7 @@ fn code(refusal: &Refusal) -> Code {
     match refusal {
         Refusal::UnknownRun(_) => Code::UnknownRun,
         Refusal::UnknownContract(_) => Code::UnknownContract,
-        Refusal::Invalid(_) | Refusal::NotAnApproval { .. } => Code::Invalid,
+        Refusal::Invalid(_) | Refusal::TooBig(_) | Refusal::NotAnApproval { .. } => Code::Invalid,
         // To whoever answers it is the same: that question does not wait for an answer.
         Refusal::UnknownInteraction { .. } | Refusal::NotOpen { .. } | Refusal::NothingAsked(_) => {
             Code::NotOpen
@@ -79,11 +76,14 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::Machine(_) | Refusal::Ending | Refusal::AtWork(_) | Refusal::InDoubt(_) => {
             Code::NotAllowedNow
         }
-        _ => match refusal.kind() {
-            RefusalKind::NotFound => Code::UnknownRun,
-            RefusalKind::Invalid => Code::Invalid,
-            RefusalKind::Conflict => Code::Conflict,
-        },
+        Refusal::RunExists(_)
+        | Refusal::NotDue(_)
+        | Refusal::CreatedBefore(_)
+        | Refusal::Held(_)
+        | Refusal::ContractExists(_)
+        | Refusal::NotApproved(_)
+        | Refusal::Dispatched(_)
+        | Refusal::Stale { .. } => Code::Conflict,
     }
 }
 
@@ -98,27 +98,30 @@ impl From<roundtable::Refusal> for Problem {
             R::KeyReused { .. } => Code::KeyReused,
             R::OpenedAndRemoved { .. } => Code::RoundtablePruned,
             R::Machine(_) | R::Closed(_) => Code::NotAllowedNow,
-            _ => match refusal.kind() {
-                RefusalKind::NotFound => Code::UnknownRoundtable,
-                RefusalKind::Invalid => Code::Invalid,
-                RefusalKind::Conflict => Code::Conflict,
-            },
+            R::RoundtableExists(_)
+            | R::OpenedBefore(_)
+            | R::RoundGoesOn(_)
+            | R::NoRound
+            | R::Waits(_)
+            | R::WrongStep { .. }
+            | R::NotAwaited(_)
+            | R::AtWork { .. }
+            | R::RunUsed(_)
+            | R::NotAtWork(_) => Code::Conflict,
         };
         let problem = Self::new(code, refusal.to_string());
-        match refusal {
-            R::Invalid(errors) => problem.with_errors(errors),
-            _ => problem,
-        }
+        if let R::Invalid(errors) = refusal { problem.with_errors(errors) } else { problem }
     }
 }
 
 impl From<adjourn_store::Error> for Problem {
     fn from(error: adjourn_store::Error) -> Self {
+        use adjourn_store::Error as E;
         match error {
-            adjourn_store::Error::Failed { .. } | adjourn_store::Error::Unresolved { .. } => {
-                unavailable(error.to_string())
+            E::Failed { .. } | E::Unresolved { .. } => unavailable(error.to_string()),
+            E::Directory { .. } | E::Owned { .. } | E::Newer { .. } | E::Damaged { .. } => {
+                Self::internal(error.to_string())
             }
-            _ => Self::internal(error.to_string()),
         }
     }
 }
@@ -129,7 +132,13 @@ impl From<WorkspaceError> for Problem {
         match error {
             WorkspaceError::Missing(_) => Self::new(Code::NoWorkspace, detail),
             WorkspaceError::BadPath { .. } => Self::new(Code::UnknownFile, detail),
-            _ => Self::new(Code::WorkspaceFailed, detail),
+            WorkspaceError::SkillUnfit(_) | WorkspaceError::VersionDamaged { .. } => {
+                Self::new(Code::SkillUnusable, detail)
+            }
+            WorkspaceError::BadUpload { .. } => Self::new(Code::Invalid, detail),
+            WorkspaceError::NotAFolder(_)
+            | WorkspaceError::GivenDamaged { .. }
+            | WorkspaceError::Io { .. } => Self::new(Code::WorkspaceFailed, detail),
         }
     }
 }

@@ -9,7 +9,6 @@ use crate::webhooks::WebhookError;
 
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The address could be reached by others, and nothing would ask them who they are.
     #[error(

@@ -52,10 +52,8 @@ fn answer(open: &InteractionView) -> Prompted<Value> {
                     false => Validation::Valid,
                 })
             };
-            let title = match open.source {
-                Source::Checkpoint => "Your remark:",
-                _ => "Your decision:",
-            };
+            let is_checkpoint = open.source == Source::Checkpoint;
+            let title = if is_checkpoint { "Your remark:" } else { "Your decision:" };
             Text::new(title).with_validator(filled).prompt()?
         }
     };

@@ -20,10 +20,8 @@ pub(crate) fn question_text(open: &InteractionView) -> String {
     for Choice { value, label } in words(&open.question) {
         text.push_str(&format!("\n  - {}: {}", clean(&value_text(value)), clean(label)));
     }
-    let otherwise = match open.source {
-        Source::Checkpoint => "a remark for the next round",
-        _ => "your decision",
-    };
+    let is_checkpoint = open.source == Source::Checkpoint;
+    let otherwise = if is_checkpoint { "a remark for the next round" } else { "your decision" };
     text.push_str(&format!("\n  any other text is {otherwise}"));
     text
 }

@@ -81,9 +81,8 @@ pub(crate) fn read(document: &Value) -> Result<(String, RunRequest), Problem> {
 
 /// What is wrong with a job, as its client knows it: 400, and under the names that it used.
 pub(super) fn refused(problem: Problem) -> Problem {
-    match problem.code() {
-        Code::Invalid | Code::EngineNotFound | Code::SkillUnusable => {}
-        _ => return problem,
+    if !matches!(problem.code(), Code::Invalid | Code::EngineNotFound | Code::SkillUnusable) {
+        return problem;
     }
     let errors = problem.errors().iter().map(|error| {
         let path = RENAMED.iter().find(|(_, ours)| error.path == format!("/options/{ours}"));

@@ -13,8 +13,8 @@ pub(super) mod size;
 
 pub use shape::{Curve, Layout, Placed, Point, Rect, Route};
 
-use super::Link;
 use crate::chart::{Chart, ChartEdge};
+use crate::links::Link;
 use graph::{Chain, Graph, Kind};
 use place::Heights;
 use size::{Extent, Flow};

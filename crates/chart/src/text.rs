@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::edges_by_state;
 use crate::chart::{Chart, ChartState};
+use crate::links::edges_by_state;
 
 /// The machine as text: what it is, its states, its edges.
 pub(super) fn render(chart: &Chart) -> String {

@@ -1,9 +1,8 @@
-//! The machines as data, with the types erased: what every drawing, document and API answer is made from.
+//! A machine as data, with its types erased: the input of every drawing, document and API answer.
 
+use adjourn_core::for_each_machine;
+use adjourn_core::machine::{Machine, State, Trigger};
 use serde::Serialize;
-
-use crate::for_each_machine;
-use crate::machine::{Machine, State, Trigger};
 
 /// One machine, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

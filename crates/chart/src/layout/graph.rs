@@ -7,7 +7,7 @@
 
 use super::size::{self, Extent, Flow};
 use crate::chart::Chart;
-use crate::statechart::{Link, links};
+use crate::links::{Link, links};
 
 /// What stands at one place of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! Whether a drawing can be read: nothing overlaps, no line runs through a box or a label, all of it is inside.
 
-use adjourn_core::Chart;
-use adjourn_core::statechart::{Layout, Point, Rect, layout};
-use adjourn_core::{ChartEdge, ChartState};
+use adjourn_chart::{Chart, ChartEdge, ChartState, Layout, Point, Rect, layout};
 use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::text::marks;
-use super::{Format, edges_by_state, render};
 use crate::chart::Chart;
+use crate::format::{Format, render};
+use crate::links::edges_by_state;
+use crate::text::marks;
 
 const INTRODUCTION: &str = "\
 <!-- Generated from the tables in crates/core/src/machines by `cargo xtask docs`. Do not edit. -->

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use adjourn_core::Chart;
-use adjourn_core::statechart::{Format, documents, json_list, render};
+use adjourn_chart::{Chart, Format, documents, json_list, render};
 
 #[test]
 fn text_mermaid_and_json_of_a_large_and_a_small_machine() {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::links;
 use crate::chart::Chart;
+use crate::links::links;
 
 /// The machine as `stateDiagram-v2`: what GitHub and most documentation tools draw from a fenced block.
 pub(super) fn render(chart: &Chart) -> String {

@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
-use super::layout::size::{LABEL_FONT, LABEL_LINE, LABEL_PADDING, STATE_FONT};
-use super::layout::{Curve, Layout, Placed, Point, Rect, Route, layout};
-use super::text::marks;
 use crate::chart::Chart;
+use crate::layout::size::{LABEL_FONT, LABEL_LINE, LABEL_PADDING, STATE_FONT};
+use crate::layout::{Curve, Layout, Placed, Point, Rect, Route, layout};
+use crate::text::marks;
 
 /// How far the inner border of a terminal state lies inside the outer one.
 const INNER_BORDER: f64 = 3.5;

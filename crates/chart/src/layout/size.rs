@@ -1,7 +1,7 @@
 //! The sizes that a drawing is made of, in CSS pixels.
 
 use crate::chart::Chart;
-use crate::statechart::Link;
+use crate::links::Link;
 
 /// The font size of a state's name.
 pub(crate) const STATE_FONT: f64 = 14.0;
