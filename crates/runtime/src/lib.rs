@@ -28,7 +28,6 @@ mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 mod kernel;
-mod nearest;
 mod options;
 pub mod prompt;
 mod protected;

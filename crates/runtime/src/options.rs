@@ -3,7 +3,8 @@
 use adjourn_core::{FieldError, Profile, Strict};
 use serde_json::{Map, Value};
 
-use crate::nearest::{UNKNOWN_MAX, hint};
+use adjourn_api::nearest::hint;
+use adjourn_api::read::PROBLEMS_MAX as UNKNOWN_MAX;
 
 /// A week, in seconds. A turn or a question that takes longer has been forgotten.
 const SECONDS_MAX: u64 = 7 * 24 * 60 * 60;

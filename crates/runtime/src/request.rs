@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 pub use check::Surroundings;
 pub(crate) use engine::none_installed;
 
-use crate::nearest::hint;
 use crate::workspace::Upload;
+use adjourn_api::nearest::hint;
 
 /// Labels of one run: enough for a project, a ticket and a team, not for a database.
 pub const LABELS_MAX: usize = 32;
@@ -108,7 +108,7 @@ impl RunRequest {
         check_depth(document).map_err(|too_big| vec![FieldError::new("", too_big.to_string())])?;
         let mut errors = Vec::new();
         let unknown = members.keys().filter(|key| !KEYS.contains(&key.as_str()));
-        for key in unknown.take(crate::nearest::UNKNOWN_MAX) {
+        for key in unknown.take(adjourn_api::read::PROBLEMS_MAX) {
             let message = format!("unknown key{}", hint(key, KEYS));
             errors.push(FieldError::new(pointer(&[key]), message));
         }

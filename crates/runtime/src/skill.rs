@@ -30,8 +30,8 @@ pub(crate) use front_matter::FrontMatter;
 use manifest::Manifest;
 use problem::Problems;
 
-use crate::nearest::hint;
 use crate::{Options, Severity, folder};
+use adjourn_api::nearest::hint;
 use adjourn_engine::beneath;
 
 /// The file that makes a folder a skill.

@@ -13,9 +13,9 @@ use super::{
 };
 use crate::Options;
 use crate::config::Config;
-use crate::nearest::hint;
 use crate::skill::{Skill, SkillSchema, Source};
 use crate::workspace::{UPLOADS_MAX, Workspace, is_upload_name};
+use adjourn_api::nearest::hint;
 
 /// What a request is held against.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use adjourn_core::roundtable::Role;
 
 use super::role::{RoleText, UnreadableRole};
 use super::workflow::{UnreadableWorkflow, Workflow};
-use crate::nearest::hint;
+use adjourn_api::nearest::hint;
 
 macro_rules! built_in {
     ($folder:literal, $extension:literal, $($name:literal),+ $(,)?) => {

@@ -8,9 +8,9 @@ use super::recorded;
 use super::request::RoundtableRequest;
 use crate::config::{EngineKind, How};
 use crate::desk::Desk;
-use crate::nearest::hint;
 use crate::request::none_installed;
 use crate::service::ServiceError;
+use adjourn_api::nearest::hint;
 
 /// The engine of a seat where none was named and none is installed. No engine has an empty name.
 const NOBODY: &str = "";

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use super::library::{Library, NotThere};
 use super::workflow::{SeatText, Workflow};
-use crate::nearest::hint;
 use crate::request::pointer;
+use adjourn_api::nearest::hint;
 
 /// Bytes of a subject: it is in front of every agent in every round. What is longer is context.
 const SUBJECT_BYTES_MAX: usize = 4 * 1024;

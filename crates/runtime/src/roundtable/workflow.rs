@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::yaml::Yaml;
-use crate::nearest::hint;
+use adjourn_api::nearest::hint;
 
 /// A workflow.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

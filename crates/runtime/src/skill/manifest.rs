@@ -9,7 +9,7 @@ use super::json_lines::JsonLines;
 use super::problem::Problems;
 use super::template::Template;
 use crate::Options;
-use crate::nearest::hint;
+use adjourn_api::nearest::hint;
 
 /// Where it is in a package.
 pub(super) const FILE: &str = "assets/runner.json";
@@ -132,7 +132,7 @@ impl<'a> Reading<'a> {
     fn unknown_keys(&mut self) {
         let members = self.members;
         for key in members.keys().filter(|key| !KEYS.contains(&key.as_str()) && !key.starts_with("x-")) {
-            let nearest = crate::nearest::nearest(key, KEYS);
+            let nearest = adjourn_api::nearest::nearest(key, KEYS);
             let hint = nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
             let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
             self.warning(&pointer, format!("unknown key `{key}` is ignored{hint}"));

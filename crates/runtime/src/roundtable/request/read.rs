@@ -5,8 +5,8 @@ use adjourn_core::roundtable::{Memory, Pace};
 use serde_json::{Map, Value};
 
 use super::{ParticipantRequest, RoundtableRequest, WorkflowRef};
-use crate::nearest::hint;
 use crate::request::pointer;
+use adjourn_api::nearest::hint;
 
 const KEYS: [&str; 11] = [
     "subject",
@@ -70,7 +70,7 @@ impl Reading<'_> {
     /// Notes every member that there should not be.
     fn only(&mut self, keys: &[&str]) {
         let unknown = self.members.keys().filter(|key| !keys.contains(&key.as_str()));
-        for key in unknown.take(crate::nearest::UNKNOWN_MAX) {
+        for key in unknown.take(adjourn_api::read::PROBLEMS_MAX) {
             let message = format!("unknown key{}", hint(key, keys.iter().copied()));
             self.errors.push(FieldError::new(pointer(&[key]), message));
         }

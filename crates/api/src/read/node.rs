@@ -1,0 +1,98 @@
+//! The tree of values that every format is parsed into.
+
+use std::str::FromStr;
+
+use serde_json::Number;
+
+use super::problem::Place;
+
+/// A line and a column, from 1; 0 for a value that stands in no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Position {
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+impl Position {
+    pub(super) fn new(line: usize, column: usize) -> Self {
+        let short = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { line: short(line), column: short(column) }
+    }
+
+    pub(super) fn place(self) -> Option<Place> {
+        let Self { line, column } = self;
+        (line > 0).then_some(Place::Text { line: line as usize, column: column as usize })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node {
+    pub(super) at: Position,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Node>),
+    Members(Vec<Member>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub(super) key: String,
+    pub(super) key_at: Position,
+    pub(super) node: Node,
+}
+
+impl Member {
+    /// An empty table that is not in the text.
+    pub(super) fn new(key: &str) -> Self {
+        let at = Position::new(1, 1);
+        Self { key: key.to_owned(), key_at: at, node: Node { at, kind: Kind::Members(Vec::new()) } }
+    }
+}
+
+impl Node {
+    pub(super) fn place(&self) -> Option<Place> {
+        self.at.place()
+    }
+
+    /// The value at a JSON pointer, or the nearest around it; and whether it is the one.
+    pub(super) fn nearest(&self, pointer: &str) -> (&Self, bool) {
+        let mut node = self;
+        for step in steps(pointer) {
+            let below = match &node.kind {
+                Kind::Members(members) => members.iter().find(|member| member.key == step).map(|it| &it.node),
+                Kind::List(items) => usize::from_str(&step).ok().and_then(|index| items.get(index)),
+                Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => None,
+            };
+            let Some(below) = below else { return (node, false) };
+            node = below;
+        }
+        (node, true)
+    }
+
+    /// The place of the key that a JSON pointer ends with.
+    pub(super) fn key(&self, pointer: &str) -> Option<Place> {
+        let (parent, key) = pointer.rsplit_once('/')?;
+        let key = unescaped(key);
+        match self.nearest(parent) {
+            (Self { kind: Kind::Members(members), .. }, true) => {
+                members.iter().find(|member| member.key == key)?.key_at.place()
+            }
+            (_, _) => None,
+        }
+    }
+}
+
+fn steps(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(unescaped)
+}
+
+fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}

@@ -1,0 +1,78 @@
+//! Values that many types have, for `#[serde(deserialize_with = "…")]`.
+
+use std::fmt;
+
+use serde::de::{Deserializer, Error, Unexpected, Visitor};
+
+/// A whole number from `LEAST` to `MOST`.
+pub fn within<'de, const LEAST: u32, const MOST: u32, T: From<u32>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_i64(Within { least: LEAST, most: MOST }).map(T::from)
+}
+
+struct Within {
+    least: u32,
+    most: u32,
+}
+
+impl Within {
+    fn outside(&self, number: impl fmt::Display) -> String {
+        format!("should be a whole number from {} to {}, it is {number}", self.least, self.most)
+    }
+}
+
+impl Visitor<'_> for Within {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a whole number from {} to {}", self.least, self.most)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<u32, E> {
+        let fits = u32::try_from(number).ok().filter(|it| (self.least..=self.most).contains(it));
+        fits.ok_or_else(|| E::custom(self.outside(number)))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<u32, E> {
+        match u64::try_from(number) {
+            Ok(number) => self.visit_u64(number),
+            Err(_) => Err(E::custom(self.outside(number))),
+        }
+    }
+}
+
+/// An amount of something, which may have a fraction and is never less than nothing.
+pub fn amount<'de, T: From<f64>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let amount: f64 = deserializer.deserialize_f64(Amount)?;
+    Ok(T::from(amount))
+}
+
+struct Amount;
+
+impl Visitor<'_> for Amount {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number from 0 on")
+    }
+
+    fn visit_f64<E: Error>(self, amount: f64) -> Result<f64, E> {
+        if amount.is_finite() && amount >= 0.0 {
+            return Ok(amount);
+        }
+        Err(E::custom(format_args!("should be a number from 0 on, it is {amount}")))
+    }
+
+    fn visit_u64<E: Error>(self, amount: u64) -> Result<f64, E> {
+        self.visit_f64(amount as f64)
+    }
+
+    fn visit_i64<E: Error>(self, amount: i64) -> Result<f64, E> {
+        self.visit_f64(amount as f64)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<f64, E> {
+        Err(E::invalid_type(Unexpected::Str(text), &self))
+    }
+}
