@@ -5,5 +5,20 @@
 //!
 //! This crate does no I/O and decides nothing: whether a request can be met is for the runtime to say.
 
+mod code;
+mod local;
 pub mod nearest;
 pub mod read;
+mod replies;
+mod roundtable;
+mod run;
+mod skill_runner;
+
+pub use code::Code;
+pub use local::{AbsolutePath, Environment, Local};
+pub use replies::{Answer, ArtifactAction, ArtifactChange, EscalateRoundtable, RoundtableAnswer, SettleCall};
+pub use roundtable::{
+    GivenWorkflow, NewFacilitator, NewLimits, NewParticipant, NewRoundtable, NewSeat, NewWorkflow,
+};
+pub use run::{NewRun, RunOptions};
+pub use skill_runner::SkillRunnerOptions;

@@ -40,7 +40,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use problem::{Path, Place, Problem, ProblemKind, Step};
-pub use values::{amount, within};
+pub use values::{amount, text_or_object, within};
 
 use deserializer::{Deserializer, Session};
 use error::Cause;
@@ -120,6 +120,11 @@ impl Document {
         Ok(Self::new(Format::Yaml, yaml::parse(text)?))
     }
 
+    /// A JSON value that was parsed by somebody else, so that nothing in it has a place.
+    pub fn of(value: Value) -> Self {
+        Self::new(Format::Json, value.into())
+    }
+
     fn new(format: Format, root: Node) -> Self {
         Self { format, root, variables: Variables::new() }
     }
@@ -177,6 +182,12 @@ impl Document {
     /// The place of the key at this JSON pointer, or of what is nearest around it.
     pub fn key_place(&self, pointer: &str) -> Option<Place> {
         self.root.key(pointer).or_else(|| self.place(pointer))
+    }
+
+    /// A problem with the value at `path`, for a rule that no type can state.
+    pub fn problem(&self, path: Path, message: impl Into<String>) -> Problem {
+        let place = self.place(&path.pointer());
+        Problem { kind: ProblemKind::Wrong, path, place, message: message.into() }
     }
 
     /// The document as plain JSON.

@@ -28,7 +28,6 @@ mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 mod kernel;
-mod options;
 pub mod prompt;
 mod protected;
 mod prune;
@@ -53,7 +52,6 @@ pub use desk::Desk;
 pub use disk::{DiskSpace, Room};
 pub use driver::{Delta, Driver};
 pub use kernel::{Answer, Denied, Effect, EngineSlots, Kernel, Scheduler, SlotUse, Slots, StopCause};
-pub use options::Options;
 pub use prune::{CREATE_KEY_DAYS, KeepReason, KeptRun, PruneError, Pruned, prune};
 pub use runtime::{Hands, Runtime, RuntimeOptions, WeakRuntime};
 pub use service::{Created, ReplyRequest, Service, ServiceError, Settle};

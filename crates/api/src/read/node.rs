@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use serde_json::Number;
+use serde_json::{Number, Value};
 
 use super::problem::Place;
 
@@ -86,6 +86,24 @@ impl Node {
             }
             (_, _) => None,
         }
+    }
+}
+
+impl From<Value> for Node {
+    fn from(value: Value) -> Self {
+        let kind = match value {
+            Value::Null => Kind::Null,
+            Value::Bool(value) => Kind::Bool(value),
+            Value::Number(number) => Kind::Number(number),
+            Value::String(text) => Kind::Text(text),
+            Value::Array(items) => Kind::List(items.into_iter().map(Into::into).collect()),
+            Value::Object(members) => {
+                let key_at = Position::default();
+                let member = |(key, value): (String, Value)| Member { key, key_at, node: value.into() };
+                Kind::Members(members.into_iter().map(member).collect())
+            }
+        };
+        Self { at: Position::default(), kind }
     }
 }
 

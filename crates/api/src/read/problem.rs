@@ -13,6 +13,18 @@ pub enum Step {
     Index(usize),
 }
 
+impl From<&str> for Step {
+    fn from(key: &str) -> Self {
+        Self::Key(key.to_owned())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
+
 /// The way from the top of a document to a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Path(pub Vec<Step>);
@@ -61,6 +73,16 @@ pub enum Place {
     Variable(String),
 }
 
+impl Place {
+    /// The line of the text, where there is one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::Text { line, .. } => Some(*line),
+            Self::Variable(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -102,10 +124,7 @@ impl Problem {
 
     /// The line of the text, where there is one.
     pub fn line(&self) -> Option<usize> {
-        match self.place {
-            Some(Place::Text { line, .. }) => Some(line),
-            Some(Place::Variable(_)) | None => None,
-        }
+        self.place.as_ref().and_then(Place::line)
     }
 }
 

@@ -1,8 +1,11 @@
 //! Values that many types have, for `#[serde(deserialize_with = "…")]`.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{Deserializer, Error, Unexpected, Visitor};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 /// A whole number from `LEAST` to `MOST`.
 pub fn within<'de, const LEAST: u32, const MOST: u32, T: From<u32>, D: Deserializer<'de>>(
@@ -71,8 +74,37 @@ impl Visitor<'_> for Amount {
     fn visit_i64<E: Error>(self, amount: i64) -> Result<f64, E> {
         self.visit_f64(amount as f64)
     }
+}
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<f64, E> {
-        Err(E::invalid_type(Unexpected::Str(text), &self))
+/// A text, or an object with more about it. `expecting` says what both are, as in "the name of a role, or an object with `role`".
+pub fn text_or_object<'de, T, O: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+    expecting: &'static str,
+    of_text: fn(String) -> T,
+    of_object: fn(O) -> T,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_any(TextOrObject { expecting, of_text, of_object, object: PhantomData })
+}
+
+struct TextOrObject<T, O> {
+    expecting: &'static str,
+    of_text: fn(String) -> T,
+    of_object: fn(O) -> T,
+    object: PhantomData<O>,
+}
+
+impl<'de, T, O: Deserialize<'de>> Visitor<'de> for TextOrObject<T, O> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expecting)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        Ok((self.of_text)(text.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<T, A::Error> {
+        O::deserialize(MapAccessDeserializer::new(members)).map(self.of_object)
     }
 }

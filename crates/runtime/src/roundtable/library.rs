@@ -179,7 +179,7 @@ mod tests {
             assert_eq!(workflow.name, name);
             Strategy::named(&workflow.strategy).unwrap();
             for seat in &workflow.participants {
-                library.role(&Role::new(&seat.role)).unwrap();
+                library.role(&Role::new(&seat.seat().role)).unwrap();
             }
         }
     }
