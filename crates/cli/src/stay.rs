@@ -4,6 +4,7 @@ mod answers;
 mod others;
 mod signals;
 
+use adjourn_api::{Answer, Code};
 use adjourn_core::{Frame, InteractionId, InteractionView, RunStatus, RunView};
 use axum::http::StatusCode;
 
@@ -11,7 +12,7 @@ pub(crate) use self::answers::Answers;
 pub(crate) use self::others::others;
 pub(crate) use self::signals::{Signal, Signals};
 use crate::answer::{Given, problem_text};
-use crate::client::{Answer, Client, Close, Created, Refused, new_key};
+use crate::client::{Client, Close, Created, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::{self, Asked, Asks, Choose, Doing, OnTerminal, Watched, Watching};
@@ -250,11 +251,11 @@ impl Stay<'_, '_> {
 
     async fn give(&mut self, open: &InteractionView, given: Given) -> anyhow::Result<Next> {
         let Given { response, action } = given;
-        let answer = Answer { interaction_id: open.interaction_id, response, action, key: new_key() };
-        match self.client.reply(self.tail.id(), &answer).await {
+        let answer = Answer { interaction_id: Some(open.interaction_id), response: Some(response), action };
+        match self.client.reply(self.tail.id(), &answer, &new_key()).await {
             Ok(run) => self.tail.saw(run),
             Err(error)
-                if error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "NOT_OPEN") =>
+                if error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == Some(Code::NotOpen)) =>
             {
                 self.too_late(open).await?;
             }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use adjourn_api::{Answer, Local, SettleCall};
 use adjourn_core::{
     Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, ListedRun, RoundtableId, RunId,
     RunView, Settlement, TraceStep,
@@ -16,7 +17,7 @@ use super::call::{Call, Payload, encoded};
 use super::{Client, Refused, Sse};
 
 /// The member of a request with the variables of this shell, which only an owner on this machine takes.
-const ENVIRONMENT: &str = "environment";
+const ENVIRONMENT: &str = Local::ENVIRONMENT;
 
 /// Items of a page, when all of them are wanted: as many as a server gives.
 const PAGE: usize = 500;
@@ -89,14 +90,6 @@ pub(crate) struct RunQuery {
     pub(crate) label: Option<String>,
 }
 
-/// An answer to a question.
-pub(crate) struct Answer {
-    pub(crate) interaction_id: InteractionId,
-    pub(crate) response: Value,
-    pub(crate) action: Option<Action>,
-    pub(crate) key: String,
-}
-
 impl Client<'_> {
     pub(crate) async fn run(&mut self, id: RunId) -> anyhow::Result<RunView> {
         self.ask(&Call::get(format!("/v1/runs/{id}"))).await
@@ -125,8 +118,8 @@ impl Client<'_> {
         outcome: Settlement,
         note: Option<&str>,
     ) -> anyhow::Result<ContractView> {
-        let body = json!({ "outcome": outcome, "note": note });
-        self.ask(&Call::post(format!("/v1/contracts/{id}/settle"), Payload::Json(body))).await
+        let body = Payload::json(&SettleCall { outcome, note: note.map(str::to_owned) });
+        self.ask(&Call::post(format!("/v1/contracts/{id}/settle"), body)).await
     }
 
     /// Up to `limit` runs, the newest first.
@@ -237,13 +230,8 @@ impl Client<'_> {
         self.ask(&Call::post(format!("/v1/runs/{id}/rerun"), payload).key(key)).await
     }
 
-    pub(crate) async fn reply(&mut self, id: RunId, answer: &Answer) -> anyhow::Result<RunView> {
-        let Answer { interaction_id, response, action, key } = answer;
-        let mut body = json!({ "interaction_id": interaction_id, "response": response });
-        if let Some(action) = action {
-            body["action"] = json!(action);
-        }
-        self.ask(&Call::post(format!("/v1/runs/{id}/reply"), Payload::Json(body)).key(key)).await
+    pub(crate) async fn reply(&mut self, id: RunId, answer: &Answer, key: &str) -> anyhow::Result<RunView> {
+        self.ask(&Call::post(format!("/v1/runs/{id}/reply"), Payload::json(answer)).key(key)).await
     }
 
     pub(crate) async fn cancel(&mut self, id: RunId) -> anyhow::Result<RunView> {
