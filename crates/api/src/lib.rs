@@ -16,7 +16,9 @@ mod skill_runner;
 
 pub use code::Code;
 pub use local::{AbsolutePath, Environment, Local};
-pub use replies::{Answer, ArtifactAction, ArtifactChange, EscalateRoundtable, RoundtableAnswer, SettleCall};
+pub use replies::{
+    Answer, ArtifactAction, ArtifactChange, ContractAnswer, EscalateRoundtable, RoundtableAnswer, SettleCall,
+};
 pub use roundtable::{
     GivenWorkflow, NewFacilitator, NewLimits, NewParticipant, NewRoundtable, NewSeat, NewWorkflow,
 };

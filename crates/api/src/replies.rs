@@ -23,6 +23,22 @@ pub struct Answer {
     pub action: Option<Action>,
 }
 
+/// An answer to the question about a contract.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "action": "approve" }))]
+pub struct ContractAnswer {
+    /// The question; by default the one about this contract that is open, or that the `Idempotency-Key` answered before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interaction_id: Option<InteractionId>,
+    /// The answer, in the form that the question's `kind` asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Value>,
+    /// Of an approval. For `edit`, `response` holds the new arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Action>,
+}
+
 /// What became of a call whose result was lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,6 @@
 
 use adjourn_core::{ExecutionMode, Profile};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use crate::read::within;
 use crate::run::read_profile;
@@ -31,7 +30,7 @@ pub struct SkillRunnerOptions {
     /// The mode of a job.
     pub execution_mode: Option<ExecutionMode>,
     /// There is no cache here.
-    pub no_cache: Option<IgnoredAny>,
+    pub no_cache: Option<bool>,
     /// Variables for the agent, which are set where its engine is.
     pub env: Option<serde_json::Value>,
 }

@@ -61,22 +61,26 @@ impl<'g> Client<'g> {
     }
 
     /// Refuses a request for a run where there is no data directory yet, so that none is made for it.
-    pub(crate) async fn rehearse(global: &Global, request: &Value) -> anyhow::Result<()> {
+    pub(crate) async fn dry_run(global: &Global, request: &Value) -> anyhow::Result<()> {
         if global.server.is_some() || global.data.exists() {
             return Ok(());
         }
-        match adjourn_server::rehearse(&global.data, global.config_without_trust()?, request.clone()) {
+        match adjourn_server::dry_run(&global.data, global.config_without_trust()?, request.clone()) {
             Ok(()) => Ok(()),
             Err(problem) => refused::check(problem.into_response()).await.map(drop),
         }
     }
 
     /// Refuses a request for a roundtable where there is no data directory yet.
-    pub(crate) async fn rehearse_roundtable(global: &Global, request: &NewRoundtable) -> anyhow::Result<()> {
+    pub(crate) async fn dry_run_roundtable(global: &Global, request: &NewRoundtable) -> anyhow::Result<()> {
         if global.server.is_some() || global.data.exists() {
             return Ok(());
         }
-        match adjourn_server::rehearse_roundtable(&global.data, global.config_without_trust()?, request.clone()) {
+        match adjourn_server::dry_run_roundtable(
+            &global.data,
+            global.config_without_trust()?,
+            request.clone(),
+        ) {
             Ok(()) => Ok(()),
             Err(problem) => refused::check(problem.into_response()).await.map(drop),
         }

@@ -255,7 +255,9 @@ impl Stay<'_, '_> {
         match self.client.reply(self.tail.id(), &answer, &new_key()).await {
             Ok(run) => self.tail.saw(run),
             Err(error)
-                if error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == Some(Code::NotOpen)) =>
+                if error
+                    .downcast_ref::<Refused>()
+                    .is_some_and(|refused| refused.code == Some(Code::NotOpen)) =>
             {
                 self.too_late(open).await?;
             }

@@ -22,9 +22,9 @@ use axum::routing::post;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use crate::body;
+use crate::extract::body;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
 use handler::Handler;
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;

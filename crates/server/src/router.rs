@@ -1,41 +1,27 @@
-//! Which address leads where.
+//! The router: every route with its handler, and the layers around them.
 
-use adjourn_runtime::Service;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::{Extension, Router};
-use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::body::BODY_BYTES_MAX;
-use crate::code::Code;
-use crate::guard::{Door, Gate, guard};
-use crate::local::Reach;
-use crate::metrics::{self, Metrics};
-use crate::problem::Problem;
-use crate::streams::Streams;
-use crate::{
-    catalog, contracts, docs, events, feed, files, health, inbox, jobs, logs, mcp, openapi, replies,
-    request_id, roundtables, runs, skills, slots,
+use crate::api::{
+    all_events, contracts, docs, engines, events, files, health, inbox, logs, metrics, openapi, replies,
+    roundtables, runs, skills, slots, statecharts,
 };
-
-/// What every route has: the service, and the news that the server ends.
-#[derive(Clone)]
-pub struct Server {
-    pub(crate) service: Service,
-    /// Ends every stream: an open one would keep the server from ending.
-    pub(crate) shutdown: CancellationToken,
-    pub(crate) metrics: Metrics,
-    pub(crate) streams: Streams,
-}
+use crate::auth::guard::{Door, Gate, guard};
+use crate::compat::jobs;
+use crate::extract::body::BODY_BYTES_MAX;
+use crate::extract::local::Reach;
+use crate::extract::request_id;
+use crate::mcp;
+use crate::observe::metrics::count;
+use crate::problem::Problem;
+use crate::server::Server;
+use adjourn_api::Code;
 
 impl Server {
-    /// A server of `service` whose streams end with `shutdown`.
-    pub fn new(service: Service, shutdown: CancellationToken) -> Self {
-        Self { service, shutdown, metrics: Metrics::default(), streams: Streams::default() }
-    }
-
     /// All routes, for clients that come by `door`.
     pub fn router(self, door: Door) -> Router {
         let (routes, document) = documented().split_for_parts();
@@ -51,19 +37,9 @@ impl Server {
                 Gate::new(door, self.service.desk().config(), self.service.desk().agents().clone()),
                 guard,
             ))
-            .layer(from_fn_with_state(self.metrics.clone(), metrics::count))
+            .layer(from_fn_with_state(self.metrics.clone(), count))
             .layer(from_fn(request_id::identify))
             .with_state(self)
-    }
-
-    /// Reads from the journal or the disk, on a thread that may wait.
-    pub(crate) async fn blocking<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
-        let service = self.service.clone();
-        let done = tokio::task::spawn_blocking(move || read(&service)).await;
-        done.unwrap_or_else(|_| Err(Problem::internal("reading stopped halfway")))
     }
 }
 
@@ -77,10 +53,11 @@ pub(crate) fn documented() -> OpenApiRouter<Server> {
         .merge(files::routes())
         .merge(logs::routes())
         .merge(inbox::routes())
-        .merge(feed::routes())
+        .merge(all_events::routes())
         .merge(roundtables::routes())
         .merge(skills::routes())
-        .merge(catalog::routes())
+        .merge(engines::routes())
+        .merge(statecharts::routes())
         .merge(slots::routes())
         .merge(health::routes())
         .merge(metrics::routes())

@@ -1,4 +1,13 @@
-//! The server from its beginning to its end.
+//! The life of a server: it listens, accepts connections, serves the routes on them, and drains before it ends.
+
+pub(crate) mod background;
+pub(crate) mod connection;
+pub(crate) mod descriptors;
+pub(crate) mod drain;
+pub(crate) mod error;
+mod http;
+pub(crate) mod listen;
+pub(crate) mod socket_path;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -11,19 +20,18 @@ use adjourn_store::Threads;
 use axum::serve::{Listener, ListenerExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::chronicle;
-use crate::connection::{Bounded, Connections, Limits};
-use crate::descriptors::raise_descriptor_limit;
-use crate::drain::{Ending, drained};
-use crate::error::Error;
-use crate::guard::{Door, OtherUsers};
-use crate::http;
-use crate::listen::{self, Listeners, Socket};
-use crate::peer::HasOrigin;
-use crate::router::Server;
-use crate::tokens::Tokens;
-use crate::traces::Traces;
-use crate::watchdog;
+use crate::auth::guard::{Door, OtherUsers};
+use crate::auth::peer::HasOrigin;
+use crate::auth::tokens::Tokens;
+use crate::observe::journal_log;
+use crate::observe::traces::Traces;
+use crate::observe::watchdog;
+use crate::serve::connection::{Bounded, Connections, Limits};
+use crate::serve::descriptors::raise_descriptor_limit;
+use crate::serve::drain::{Ending, drained};
+use crate::serve::error::Error;
+use crate::serve::listen::{Listeners, Socket};
+use crate::server::Server;
 use crate::webhooks::Webhooks;
 
 /// How long requests may take to finish when the server ends. What is cut off then is durable or never happened.
@@ -95,7 +103,7 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     // A frame is sent when it is there, not when more are.
     let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
     let (ended, sending) = Traces::begin(service.store())?.unzip();
-    let telling = tokio::spawn(chronicle::follow(service.store().clone(), ended, shutdown.clone()));
+    let telling = tokio::spawn(journal_log::follow(service.store().clone(), ended, shutdown.clone()));
     let watching = tokio::spawn(watchdog::watch(service.runtime().downgrade(), shutdown.clone()));
     let server = Server::new(service, shutdown.clone());
     let doors = async {

@@ -1,4 +1,4 @@
-//! Webhooks: tells a receiver what it wants to hear, until it has heard it.
+//! Webhooks: sends notices to a receiver until it has acknowledged them.
 //!
 //! What is to be told is in the journal, in the commit of the fact itself. Here it is only sent, as [Standard
 //! Webhooks](https://www.standardwebhooks.com) has it, so that receivers find a library that checks it. A notice that was

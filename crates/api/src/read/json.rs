@@ -78,9 +78,8 @@ impl Scan<'_> {
         self.at += 1;
         self.depth += 1;
         if self.depth > JSON_DEPTH_MAX {
-            return Err(
-                self.problem(format!("it is nested deeper than {JSON_DEPTH_MAX} levels, which are allowed"))
-            );
+            return Err(self
+                .problem(format!("it is nested deeper than the {JSON_DEPTH_MAX} levels that are allowed")));
         }
         Ok(())
     }
@@ -102,7 +101,12 @@ impl Scan<'_> {
             let key_at = self.position();
             let key = self.string()?;
             if !keys.insert(key.clone()) {
-                return Err(self.problem(format!("`{key}` is there twice")));
+                let Position { line, column } = key_at;
+                return Err(Problem::syntax(
+                    line as usize,
+                    column as usize,
+                    format!("`{key}` is there twice"),
+                ));
             }
             self.next();
             // The colon.

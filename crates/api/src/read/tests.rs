@@ -141,11 +141,11 @@ fn syntax_errors_have_their_place() {
             Document::json("{\n \"a\": }").unwrap_err(),
             "2:7: not valid JSON: expected value at line 2 column 7",
         ),
-        (Document::json("{\"a\": 1,\n \"\\u0061\": 2}").unwrap_err(), "2:10: `a` is there twice"),
+        (Document::json("{\"a\": 1,\n \"\\u0061\": 2}").unwrap_err(), "2:2: `a` is there twice"),
         (Document::json(&"[".repeat(65)).unwrap_err(), "1:65: not valid JSON: EOF"),
         (
             Document::json(&format!("{}{}", "[".repeat(65), "]".repeat(65))).unwrap_err(),
-            "1:66: it is nested deeper than 64 levels",
+            "1:66: it is nested deeper than the 64 levels",
         ),
         (Document::yaml("a: 1\na: 2").unwrap_err(), "2:1: `a` is there twice"),
         (Document::yaml("a: &x 1\nb: *x").unwrap_err(), "2:4: aliases are not allowed here"),

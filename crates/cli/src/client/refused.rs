@@ -7,8 +7,8 @@ use adjourn_core::FieldError;
 use anyhow::Context;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use serde::{Deserialize, Deserializer};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 /// Bytes of a problem that are read. It is a few sentences.
 const PROBLEM_BYTES_MAX: usize = 1 << 20;

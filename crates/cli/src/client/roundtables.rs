@@ -24,7 +24,11 @@ pub(crate) struct Opened {
 
 impl Client<'_> {
     /// Opens a roundtable. The same `key` again opens no other.
-    pub(crate) async fn open_roundtable(&mut self, request: &NewRoundtable, key: &str) -> anyhow::Result<Opened> {
+    pub(crate) async fn open_roundtable(
+        &mut self,
+        request: &NewRoundtable,
+        key: &str,
+    ) -> anyhow::Result<Opened> {
         let request = json!(request);
         let post = |request| Call::post("/v1/roundtables".to_owned(), Payload::Json(request)).key(key);
         self.ask_from_shell(request, post).await

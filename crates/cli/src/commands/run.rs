@@ -107,9 +107,9 @@ pub(super) struct RunCommand {
 impl RunCommand {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let mut request = self.request(global)?;
-        if let Err(error) = Client::rehearse(global, &request.document).await {
+        if let Err(error) = Client::dry_run(global, &request.document).await {
             let Some(played) = self.played(&request, &error) else { return Err(complaint(error)) };
-            if Client::rehearse(global, &played.document).await.is_err() {
+            if Client::dry_run(global, &played.document).await.is_err() {
                 return Err(complaint(error));
             }
             request = played;
@@ -150,7 +150,8 @@ impl RunCommand {
     /// The request for the skill's recording. Only for somebody who wants to see the skill and has no agent: what was asked
     /// with an input is not answered by a recording of something else.
     fn played(&self, request: &Request, error: &anyhow::Error) -> Option<Request> {
-        let no_engine = error.downcast_ref::<Refused>().is_some_and(|it| it.code == Some(Code::EngineNotFound));
+        let no_engine =
+            error.downcast_ref::<Refused>().is_some_and(|it| it.code == Some(Code::EngineNotFound));
         let asks_nothing = self.input.is_none() && self.params.is_empty() && self.files.is_empty();
         let mut played = request.clone();
         played.document["engine"] = "replay".into();

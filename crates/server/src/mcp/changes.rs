@@ -1,4 +1,4 @@
-//! Waits for something to happen.
+//! `wait_for_change`: waits for something to happen to one run, or to any.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::answers::{Change, Changes, RunState};
 use super::transcript::line;
-use crate::events::Reader;
-use crate::feed;
 use crate::problem::Problem;
-use crate::router::Server;
+use crate::server::Server;
+use crate::stream::all_events::AllEventsReader;
+use crate::stream::run_reader::RunReader;
 
 /// How long a call waits that does not say it, in seconds: short enough for a model to report in between.
 const WAIT_DEFAULT_SEC: u64 = 20;
@@ -49,7 +49,8 @@ pub(super) async fn of_run(
         let (frames, run) = server
             .blocking(move |service| {
                 let run = service.run(id)?;
-                let reader = Reader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
+                let reader =
+                    RunReader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
                 Ok((reader.frames(after, CHANGES_MAX)?.0, run))
             })
             .await?;
@@ -79,7 +80,7 @@ pub(super) async fn of_all(server: &Server, cursor: Option<u64>, until: Instant)
         commits.mark_unchanged();
         while frames.is_empty() {
             let read =
-                move |service: &Service| Ok(feed::Changes::new(service.store().clone()).frames(after)?);
+                move |service: &Service| Ok(AllEventsReader::new(service.store().clone()).frames(after)?);
             let (found, upto) = server.blocking(read).await?;
             let Some(upto) = upto else { break };
             (frames, after) = (found, upto);

@@ -1,4 +1,4 @@
-//! What the SDK asks of a server.
+//! The server side of the MCP SDK: dispatches tool calls and resource reads.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::resources;
-use crate::access::Caller;
-use crate::code::Code;
-use crate::problem::Problem;
-use crate::router::Server;
-use crate::tokens::Role;
+use crate::auth::caller::Caller;
+use crate::auth::tokens::Role;
+use crate::problem::{Problem, status};
+use crate::server::Server;
+use adjourn_api::Code;
 
 const INSTRUCTIONS: &str = "Adjourn runs agent work that may stop and ask a person. Start a run with start_run, \
     follow it with wait_for_change, and when its status is waiting_user, show its questions to your user and answer \
@@ -146,7 +146,7 @@ impl IntoCallToolResult for Problem {
 /// What is not a tool has no such place: there it is an error of the protocol.
 impl From<Problem> for ErrorData {
     fn from(problem: Problem) -> Self {
-        let status = problem.code().status();
+        let status = status(problem.code());
         let document = json!(problem.document());
         let detail = document["detail"].as_str().unwrap_or_default().to_owned();
         if status == StatusCode::NOT_FOUND {

@@ -5,14 +5,14 @@ use adjourn_store::RunFilter;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::transcript::transcript;
-use crate::code::Code;
-use crate::events::Reader;
-use crate::pages::Page;
+use crate::api::pages::Page;
+use crate::api::runs::bad_cursor;
+use crate::extract::query::run_id;
 use crate::problem::Problem;
-use crate::query::run_id;
-use crate::router::Server;
-use crate::runs::bad_cursor;
-use crate::sse::PAGE_ENTRIES;
+use crate::server::Server;
+use crate::stream::run_reader::RunReader;
+use crate::stream::sse::PAGE_ENTRIES;
+use adjourn_api::Code;
 
 /// Transcripts of one page of the list: what a person looks for is recent.
 const LISTED: usize = 50;
@@ -57,7 +57,7 @@ pub(super) async fn read(server: &Server, uri: &str) -> Result<ReadResourceResul
     let id = run_id(id)?;
     let text = server.blocking(move |service| {
         let run = service.run(id)?;
-        let reader = Reader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
+        let reader = RunReader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
         transcript(&run, |after| Ok(reader.frames(after, PAGE_ENTRIES)?.0))
     });
     let contents = ResourceContents::text(text.await?, uri).with_mime_type(MIME_TYPE);

@@ -14,10 +14,10 @@ use super::answers::{Changes, Question, Questions, RunState, SkillState, Skills}
 use super::arguments::{Inbox, OneRun, ReplyToRun, StartRun, WaitForChange};
 use super::changes;
 use super::handler::Handler;
-use crate::access::Caller;
-use crate::pages::{Page, limit};
+use crate::api::pages::{Page, limit};
+use crate::api::{inbox, runs};
+use crate::auth::caller::Caller;
 use crate::problem::Problem;
-use crate::{inbox, runs};
 
 impl Handler {
     pub(super) fn tools() -> ToolRouter<Self> {
@@ -48,7 +48,7 @@ impl Handler {
     ))]
     async fn start_run(&self, Parameters(wanted): Parameters<StartRun>) -> Result<Json<RunState>, Problem> {
         let key = wanted.key()?;
-        let request = RunRequest::read(&wanted.document()).map_err(Problem::invalid)?;
+        let request = RunRequest::named(wanted.into()).map_err(Problem::invalid)?;
         let created = runs::start(&self.server, request, key).await?;
         Ok(Json(RunState::of(&created.run)))
     }
@@ -97,7 +97,7 @@ impl Handler {
     ) -> Result<Json<RunState>, Problem> {
         let answer = ReplyRequest {
             interaction_id: reply.interaction_id.map(InteractionId),
-            action: reply.action(),
+            action: reply.action,
             by: caller.by(),
             key: reply.key()?,
             response: reply.response.clone(),

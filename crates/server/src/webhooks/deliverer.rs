@@ -1,4 +1,4 @@
-//! Tells notices, a few at a time, and remembers what came of it.
+//! Delivers notices, a few at a time, and records the result of each.
 
 use std::collections::BTreeSet;
 use std::future::Future;

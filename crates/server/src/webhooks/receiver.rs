@@ -1,4 +1,4 @@
-//! The one who is told.
+//! The receiver of webhooks.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! When to try again.
+//! The times at which a failed delivery is tried again.
 
 use adjourn_core::{NoticeId, Timestamp};
 use sha2::{Digest, Sha256};

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use adjourn_api::{
-    GivenWorkflow, NewFacilitator, NewLimits, NewParticipant, NewRoundtable, NewWorkflow,
-};
+use adjourn_api::{GivenWorkflow, NewFacilitator, NewLimits, NewParticipant, NewRoundtable, NewWorkflow};
 use adjourn_core::FieldError;
 use adjourn_core::roundtable::Memory;
 use anyhow::anyhow;
@@ -76,7 +74,7 @@ pub(super) struct Start {
 impl Start {
     pub(super) async fn run(self, global: &Global) -> anyhow::Result<Exit> {
         let request = self.request()?;
-        Client::rehearse_roundtable(global, &request).await.map_err(|error| self.complaint(error))?;
+        Client::dry_run_roundtable(global, &request).await.map_err(|error| self.complaint(error))?;
         let role = if self.detach { Role::Leaves } else { Role::Works };
         let mut client = Client::connect(global, role).await?;
         let opened = match client.open_roundtable(&request, &new_key()).await {
@@ -105,11 +103,8 @@ impl Start {
     fn request(&self) -> anyhow::Result<NewRoundtable> {
         let (engine, engines) = self.engines()?;
         let participants = self.participants.iter().map(|role| NewParticipant::Role(role.trim().to_owned()));
-        let limits = NewLimits {
-            min_rounds: self.min_rounds,
-            max_rounds: self.max_rounds,
-            ..NewLimits::default()
-        };
+        let limits =
+            NewLimits { min_rounds: self.min_rounds, max_rounds: self.max_rounds, ..NewLimits::default() };
         let facilitator = |memory| NewFacilitator { engine: None, memory: Some(memory) };
         Ok(NewRoundtable {
             workflow: self.workflow.as_deref().map(workflow).transpose()?,
