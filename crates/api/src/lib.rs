@@ -13,6 +13,7 @@ mod replies;
 mod roundtable;
 mod run;
 mod skill_runner;
+mod views;
 
 pub use code::Code;
 pub use local::{AbsolutePath, Environment, Local};
@@ -24,3 +25,6 @@ pub use roundtable::{
 };
 pub use run::{NewRun, RunOptions};
 pub use skill_runner::SkillRunnerOptions;
+pub use views::{
+    CreatedView, FileView, Files, History, OpenedView, Page, Waiting, WaitingRoundtable, WaitingRun,
+};

@@ -33,7 +33,7 @@ mod toml;
 mod values;
 mod yaml;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -80,7 +80,6 @@ impl Format {
 pub struct Document {
     format: Format,
     root: Node,
-    variables: Variables,
 }
 
 /// What came of reading a document.
@@ -90,8 +89,6 @@ pub struct Reading<T> {
     pub value: Option<T>,
     /// Everything that is wrong, in the order of the text.
     pub problems: Vec<Problem>,
-    /// Variables that override a setting, whether they are set or not.
-    pub known_variables: BTreeSet<String>,
 }
 
 impl<T> Reading<T> {
@@ -126,14 +123,16 @@ impl Document {
     }
 
     fn new(format: Format, root: Node) -> Self {
-        Self { format, root, variables: Variables::new() }
+        Self { format, root }
     }
 
-    /// Has single values overridden by variables: `slots.total` by `ADJOURN_SLOTS_TOTAL`. Lists and tables are not.
-    #[must_use]
-    pub fn overridden_by(mut self, variables: &Variables) -> Self {
-        self.variables.clone_from(variables);
-        self
+    /// Has single values overridden by variables: `slots.total` by `ADJOURN_SLOTS_TOTAL`. Returns those that cannot be, because
+    /// they name a list or a table.
+    pub fn override_by(&mut self, prefix: &str, variables: &Variables) -> Vec<String> {
+        let settings =
+            variables.iter().filter_map(|(name, text)| Some((name.strip_prefix(prefix)?, name, text)));
+        let unused = settings.filter(|(rest, name, text)| !self.root.set(rest, name, text));
+        unused.map(|(_, name, _)| name.clone()).collect()
     }
 
     /// Adds an empty table under each of `keys` that has none, so that variables can set something in it.
@@ -155,7 +154,12 @@ impl Document {
             Kind::Members(members) => {
                 members.extract_if(.., |member| keys.contains(&member.key.as_str())).collect()
             }
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => Vec::new(),
+            Kind::Null
+            | Kind::Bool(_)
+            | Kind::Number(_)
+            | Kind::Text(_)
+            | Kind::Variable { .. }
+            | Kind::List(_) => Vec::new(),
         };
         Self::new(self.format, Node { at: self.root.at, kind: Kind::Members(taken) })
     }
@@ -165,18 +169,15 @@ impl Document {
         self.root.kind == Kind::Null
     }
 
-    /// Whether there is a value at this JSON pointer, in the text or in a variable; null is none.
+    /// Whether there is a value at this JSON pointer; null is none.
     pub fn has(&self, pointer: &str) -> bool {
         let (node, is_exact) = self.root.nearest(pointer);
-        (is_exact && node.kind != Kind::Null) || self.variables.contains_key(&variable_of(pointer))
+        is_exact && node.kind != Kind::Null
     }
 
     /// The place of the value at this JSON pointer, or of what is nearest around it.
     pub fn place(&self, pointer: &str) -> Option<Place> {
-        match self.variables.get_key_value(&variable_of(pointer)) {
-            Some((variable, _)) => Some(Place::Variable(variable.clone())),
-            None => self.root.nearest(pointer).0.place(),
-        }
+        self.root.nearest(pointer).0.place()
     }
 
     /// The place of the key at this JSON pointer, or of what is nearest around it.
@@ -192,14 +193,14 @@ impl Document {
 
     /// The document as plain JSON.
     pub fn value(&self) -> Value {
-        let session = Session::new(self.format, &self.variables);
+        let session = Session::new(self.format);
         let read = Value::deserialize(Deserializer::root(&self.root, &session));
         read.unwrap_or_default()
     }
 
     /// Reads the document as a `T`, and finds everything that is wrong with it.
     pub fn read<T: DeserializeOwned>(&self) -> Reading<T> {
-        let session = Session::new(self.format, &self.variables);
+        let session = Session::new(self.format);
         let value = loop {
             let error = match T::deserialize(Deserializer::root(&self.root, &session)) {
                 Ok(value) if session.is_complete() => break Some(value),
@@ -230,14 +231,6 @@ impl Document {
 /// The JSON pointer to what these keys lead to.
 pub fn pointer(keys: &[&str]) -> String {
     keys.iter().map(|key| format!("/{}", problem::escaped(key))).collect()
-}
-
-/// The variable that overrides the setting at this JSON pointer.
-fn variable_of(pointer: &str) -> String {
-    let upper = pointer
-        .chars()
-        .map(|char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' });
-    format!("ADJOURN{}", upper.collect::<String>())
 }
 
 #[cfg(test)]

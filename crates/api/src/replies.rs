@@ -13,13 +13,10 @@ use utoipa::ToSchema;
 pub struct Answer {
     /// The question. With an `Idempotency-Key` it may be left out: then the question that the key answered before is meant,
     /// or the oldest that is open.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction_id: Option<InteractionId>,
     /// The answer, in the form that the question's `kind` asks for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
     /// Of an approval. For `edit`, `response` holds the new arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
 }
 
@@ -29,13 +26,10 @@ pub struct Answer {
 #[schema(example = json!({ "action": "approve" }))]
 pub struct ContractAnswer {
     /// The question; by default the one about this contract that is open, or that the `Idempotency-Key` answered before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction_id: Option<InteractionId>,
     /// The answer, in the form that the question's `kind` asks for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
     /// Of an approval. For `edit`, `response` holds the new arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
 }
 
@@ -47,7 +41,6 @@ pub struct SettleCall {
     #[allow(missing_docs, reason = "its type says what it is")]
     pub outcome: Settlement,
     /// What there is to say about it. Of a call that happened, it is the result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
@@ -58,7 +51,6 @@ pub struct SettleCall {
 pub struct RoundtableAnswer {
     /// The question. With an `Idempotency-Key` it may be left out: then the question that the key answered before is meant,
     /// or the one that is open.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction_id: Option<InteractionId>,
     /// `{decision, text?}` with one of the words that the question offers; or that word alone; or plain text, which is a
     /// remark at a checkpoint and a decision of your own at an escalation.
@@ -71,7 +63,6 @@ pub struct RoundtableAnswer {
 #[schema(as = Wish, example = json!({ "note": "I want to decide about payment myself." }))]
 pub struct EscalateRoundtable {
     /// What about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 4096)]
     pub note: Option<String>,
 }
@@ -102,20 +93,15 @@ pub struct ArtifactChange {
     #[schema(pattern = r"\S", max_length = 4096)]
     pub reason: String,
     /// Of an amendment: the new title.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 4096)]
     pub title: Option<String>,
     /// Of an amendment: what it says now.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 65_536)]
     pub body: Option<String>,
     /// Of an amendment: how far the table agrees.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
     /// Of an amendment: the criteria of its topic that it covers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub covers: Option<Vec<CriterionId>>,
     /// Of `supersede`: the newer artifact that takes its place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<ArtifactId>,
 }

@@ -17,36 +17,26 @@ pub struct NewRoundtable {
     #[schema(pattern = r"\S", max_length = 4096)]
     pub subject: String,
     /// By default `specs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<NewWorkflow>,
     /// By default the workflow's: `standard`, `debate`, `disney`, `consensus-driven` or `six-hats`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<String>,
     /// The engine of everybody who has none of their own; by default the first that is installed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     /// The engines of single roles, `facilitator` included: `{"qa": "codex"}`. They come before those of the workflow.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub engines: Option<BTreeMap<String, String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[allow(missing_docs, reason = "its type says what it is")]
     pub facilitator: Option<NewFacilitator>,
     /// Who takes part; by default those of the workflow.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_items = 1, max_items = 20)]
     pub participants: Option<Vec<NewParticipant>>,
     /// A person is asked after each round how to go on.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Option<bool>,
     /// What everybody has to know beforehand.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 65_536)]
     pub context: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[allow(missing_docs, reason = "its type says what it is")]
     pub limits: Option<NewLimits>,
     /// What to find it by.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
 }
 
@@ -81,7 +71,6 @@ pub struct GivenWorkflow {
     /// Its text.
     pub yaml: String,
     /// The name of its file, for messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
@@ -89,11 +78,9 @@ pub struct GivenWorkflow {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFacilitator {
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[allow(missing_docs, reason = "the name says what it is")]
     pub engine: Option<String>,
     /// By default the workflow's, else `resume`: it takes up its own conversation from step to step.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
 }
 
@@ -131,13 +118,10 @@ pub struct NewSeat {
     #[allow(missing_docs, reason = "the name says what it is")]
     pub role: String,
     /// The engine that plays it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     /// By default `fresh`: a new agent each round.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
     /// Which side it takes, in a debate.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
 }
 

@@ -24,38 +24,29 @@ pub(crate) const COUNT_MAX: u32 = 1_000;
 #[schema(example = json!({ "skill": "triage", "input": { "issue": "it does not start" }, "labels": { "team": "billing" } }))]
 pub struct NewRun {
     /// The name of an installed skill.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
     /// What to do, without a skill.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 262_144)]
     pub prompt: Option<String>,
     /// The engine; by default the first of the skill's that is installed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     /// By default the skill's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_mode: Option<ExecutionMode>,
     /// The skill's input.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The skill's parameters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[allow(missing_docs, reason = "its type says what it is")]
     pub options: Option<RunOptions>,
     /// What to find it by: at most 32.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
     /// The finished run whose conversation it takes over.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub continues: Option<RunId>,
 }
 
 /// Options of a run; what is left out is as the skill or the engine has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 #[schema(as = NewRunOptions)]
 pub struct RunOptions {
     /// Only a person answers; otherwise Adjourn decides when the deadline passes.
@@ -63,12 +54,14 @@ pub struct RunOptions {
     pub interactive_require_user_reply: Option<bool>,
     /// How long a question waits.
     #[serde(
+        default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "within::<1, SESSION_SECONDS_MAX, _, _>"
     )]
     #[schema(minimum = 1, maximum = 31_622_400)]
     pub session_timeout_sec: Option<u32>,
     #[serde(
+        default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "read_profile",
         serialize_with = "write_profile"
@@ -77,15 +70,27 @@ pub struct RunOptions {
     #[allow(missing_docs, reason = "its type says what it is")]
     pub interactive_profile: Option<Profile>,
     /// How many attempts an interactive run has. The skill's can only be lowered.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "within::<1, COUNT_MAX, _, _>")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "within::<1, COUNT_MAX, _, _>"
+    )]
     #[schema(minimum = 1, maximum = 1000)]
     pub max_attempt: Option<u32>,
     /// How long one turn may take.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "within::<1, SECONDS_MAX, _, _>")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "within::<1, SECONDS_MAX, _, _>"
+    )]
     #[schema(minimum = 1, maximum = 604_800)]
     pub hard_timeout_sec: Option<u32>,
     /// How often an output that breaks its schema is sent back within one attempt.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "within::<0, COUNT_MAX, _, _>")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "within::<0, COUNT_MAX, _, _>"
+    )]
     #[schema(minimum = 0, maximum = 1000)]
     pub repair_limit: Option<u32>,
     /// Who goes first in the queue: higher does.

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::net::UnixStream;
 
-pub(crate) use self::calls::{Asker, Created, FileView, RunQuery, Waiting, new_key};
+pub(crate) use self::calls::{RunQuery, new_key};
 pub(crate) use self::connect::{Role, answering};
 pub(crate) use self::refused::Refused;
 pub(crate) use self::sse::Sse;

@@ -4,7 +4,7 @@ mod answers;
 mod others;
 mod signals;
 
-use adjourn_api::{Answer, Code};
+use adjourn_api::{Answer, Code, CreatedView};
 use adjourn_core::{Frame, InteractionId, InteractionView, RunStatus, RunView};
 use axum::http::StatusCode;
 
@@ -12,7 +12,7 @@ pub(crate) use self::answers::Answers;
 pub(crate) use self::others::others;
 pub(crate) use self::signals::{Signal, Signals};
 use crate::answer::{Given, problem_text};
-use crate::client::{Client, Close, Created, Refused, new_key};
+use crate::client::{Client, Close, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::{self, Asked, Asks, Choose, Doing, OnTerminal, Watched, Watching};
@@ -115,7 +115,7 @@ impl Stay<'_, '_> {
 
     /// Makes the same request again, and stays with the run that comes of it.
     async fn again(&mut self) -> anyhow::Result<Exit> {
-        let Created { run, .. } = self.client.rerun(self.tail.id(), &new_key()).await?;
+        let CreatedView { run, .. } = self.client.rerun(self.tail.id(), &new_key()).await?;
         anstream::eprintln!("{}  as {}", styled(style::BOLD, run.run_id), self.tail.id());
         self.tail = Tail::from_start(run);
         self.stay().await

@@ -162,18 +162,22 @@ impl Config {
 
     /// The configuration that `text` is, which is what is in `file`.
     pub fn parse(file: &Path, text: &str, variables: &Variables) -> Result<Self, ConfigError> {
-        let document = match Document::toml(text) {
+        let mut document = match Document::toml(text) {
             // What only variables set needs a table to be set in.
-            Ok(document) => document.overridden_by(variables).with_tables(&["slots", "server"]),
+            Ok(document) => document.with_tables(&["slots", "server"]),
             Err(problems) => {
                 let problem = |problem| ConfigProblem::of(file, problem);
                 return Err(ConfigError::Invalid(problems.into_iter().map(problem).collect()));
             }
         };
+        let settings = |name: &str| SETTING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        let settings = variables.iter().filter(|(name, _)| settings(name));
+        let settings = settings.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let unused = document.override_by("ADJOURN_", &settings);
         let reading = document.read::<ConfigText>();
         let mut check = Check::new(file, &document, variables);
         let config = Self::from(reading.value.unwrap_or_default(), &mut check);
-        let problems = check.finish(reading.problems, &reading.known_variables, SETTING_PREFIXES);
+        let problems = check.finish(reading.problems, unused);
         if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return Err(ConfigError::Invalid(problems));
         }

@@ -2,14 +2,13 @@
 
 mod refused;
 
+use adjourn_api::Code;
 use adjourn_core::FieldError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use adjourn_api::Code;
 
 /// What a problem is sent as.
 pub(crate) const CONTENT_TYPE: &str = "application/problem+json";

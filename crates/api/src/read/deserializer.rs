@@ -1,7 +1,7 @@
 //! Serde's side of the reader: hands the values of a document to a type, and knows where each of them stands.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::ptr::from_ref;
 
 use serde::de::value::StrDeserializer;
@@ -13,18 +13,15 @@ use serde::forward_to_deserialize_any;
 
 use super::error::{Cause, Error, Location, OBJECT, Source};
 use super::node::{Kind, Member, Node};
-use super::problem::{Path, Place, Problem, ProblemKind, Step};
-use super::{Format, PROBLEMS_MAX, Reading, VISITS_MAX, Variables, variable_of};
+use super::problem::{Path, Problem, ProblemKind, Step};
+use super::{Format, PROBLEMS_MAX, Reading, VISITS_MAX};
 use crate::nearest::hint;
 
 /// What was found out about a document so far.
-pub(super) struct Session<'t> {
+pub(super) struct Session {
     format: Format,
-    variables: &'t Variables,
-    known_variables: RefCell<BTreeSet<String>>,
     /// Values that are wrong, and passed over from now on.
     left_out: RefCell<HashSet<*const Node>>,
-    left_out_variables: RefCell<BTreeSet<String>>,
     /// Fields that are missing, with the values that they are missing in. Stand-ins take their places until everything that
     /// is wrong is known.
     stand_ins: RefCell<Vec<(*const Node, &'static str)>>,
@@ -34,14 +31,11 @@ pub(super) struct Session<'t> {
     visits: Cell<usize>,
 }
 
-impl<'t> Session<'t> {
-    pub(super) fn new(format: Format, variables: &'t Variables) -> Self {
+impl Session {
+    pub(super) fn new(format: Format) -> Self {
         Self {
             format,
-            variables,
-            known_variables: RefCell::default(),
             left_out: RefCell::default(),
-            left_out_variables: RefCell::default(),
             stand_ins: RefCell::default(),
             is_over: Cell::new(false),
             problems: RefCell::default(),
@@ -55,9 +49,8 @@ impl<'t> Session<'t> {
 
     /// Passes over a value from now on. Fails if that was so before.
     pub(super) fn leave_out(&self, location: &Location) -> bool {
-        match &location.source {
-            Source::Node(node) | Source::StandIn(node) => self.left_out.borrow_mut().insert(*node),
-            Source::Variable(variable) => self.left_out_variables.borrow_mut().insert(variable.clone()),
+        match location.source {
+            Source::Node(node) | Source::StandIn(node) => self.left_out.borrow_mut().insert(node),
         }
     }
 
@@ -69,7 +62,7 @@ impl<'t> Session<'t> {
                 stand_ins.push((node, field));
                 true
             }
-            Source::Node(_) | Source::StandIn(_) | Source::Variable(_) => false,
+            Source::Node(_) | Source::StandIn(_) => false,
         }
     }
 
@@ -94,7 +87,12 @@ impl<'t> Session<'t> {
         let mut path = location.path.clone();
         let (kind, message) = match cause {
             Cause::Wrong { wanted, is } => {
-                (ProblemKind::Wrong, format!("should be {}, it is {}", word(wanted), word(is)))
+                let kind = if [OBJECT, "a list"].contains(&wanted.as_str()) {
+                    ProblemKind::WrongKind
+                } else {
+                    ProblemKind::Wrong
+                };
+                (kind, format!("should be {}, it is {}", word(wanted), word(is)))
             }
             Cause::UnknownKey { key, known } => {
                 (ProblemKind::UnknownKey, format!("unknown key{}", hint(key, known.iter().copied())))
@@ -105,46 +103,31 @@ impl<'t> Session<'t> {
             }
             Cause::Missing(field) => {
                 path.0.push(Step::Key((*field).to_owned()));
-                // A value that is there and wrong has been told.
-                if self.problems.borrow().iter().any(|problem| problem.path == path) {
+                // A value that is there and wrong has been told, and a misspelt key is one mistake, not two.
+                let misspelt = format!("did you mean `{field}`?");
+                let is_told = |problem: &Problem| {
+                    let beside =
+                        problem.path.0.split_last().is_some_and(|(_, parent)| parent == location.path.0);
+                    problem.path == path || (beside && problem.message.ends_with(&misspelt))
+                };
+                if self.problems.borrow().iter().any(is_told) {
                     return;
                 }
                 (ProblemKind::Wrong, "is missing".to_owned())
             }
             Cause::Other(message) => (ProblemKind::Wrong, message.clone()),
-            Cause::NotSingle => return,
         };
         self.problems.borrow_mut().push(Problem { kind, path, place: location.place.clone(), message });
     }
 
     pub(super) fn finish<T>(self, value: Option<T>) -> Reading<T> {
-        let mut known_variables = self.known_variables.into_inner();
-        for variable in self.left_out_variables.into_inner() {
-            known_variables.remove(&variable);
-        }
         let mut problems = self.problems.into_inner();
         problems.sort_by(|a, b| a.place.cmp(&b.place));
-        for problem in &problems {
-            if let Some(Place::Variable(variable)) = &problem.place {
-                known_variables.insert(variable.clone());
-            }
-        }
-        Reading { value, problems, known_variables }
+        Reading { value, problems }
     }
 
     pub(super) fn is_left_out(&self, node: &Node) -> bool {
         self.left_out.borrow().contains(&from_ref(node))
-    }
-
-    /// The variable that overrides the value at `path`, with its name.
-    fn variable(&self, path: Way<'_>) -> Option<(&'t str, &'t str)> {
-        if self.variables.is_empty() {
-            return None;
-        }
-        let name = variable_of(&path.path().pointer());
-        self.known_variables.borrow_mut().insert(name.clone());
-        let (name, text) = self.variables.get_key_value(&name)?;
-        (!self.left_out_variables.borrow().contains(name)).then_some((name, text))
     }
 }
 
@@ -178,12 +161,6 @@ impl Way<'_> {
 #[derive(Clone, Copy)]
 enum Input<'t> {
     Node(&'t Node),
-    /// A variable, and what it overrides.
-    Variable {
-        name: &'t str,
-        text: &'t str,
-        behind: Option<&'t Node>,
-    },
     /// Something harmless for a field that is missing in this value.
     StandIn(&'t Node),
 }
@@ -193,9 +170,6 @@ impl Input<'_> {
         let (place, source) = match self {
             Self::Node(node) => (node.place(), Source::Node(from_ref(node))),
             Self::StandIn(owner) => (owner.place(), Source::StandIn(from_ref(owner))),
-            Self::Variable { name, .. } => {
-                (Some(Place::Variable(name.to_owned())), Source::Variable(name.to_owned()))
-            }
         };
         Location { path: way.path(), place, source }
     }
@@ -206,20 +180,12 @@ impl Input<'_> {
 pub(super) struct Deserializer<'t, 'p> {
     input: Input<'t>,
     way: Way<'p>,
-    session: &'p Session<'t>,
+    session: &'p Session,
 }
 
 impl<'t, 'p> Deserializer<'t, 'p> {
-    pub(super) fn root(node: &'t Node, session: &'p Session<'t>) -> Self {
+    pub(super) fn root(node: &'t Node, session: &'p Session) -> Self {
         Self { input: Input::Node(node), way: Way::Root, session }
-    }
-
-    /// The list or table that is read, which no variable can override.
-    fn node(self) -> Result<&'t Node, Error> {
-        match self.input {
-            Input::Node(node) => Ok(node),
-            Input::Variable { .. } | Input::StandIn(_) => Err(Error::new(Cause::NotSingle)),
-        }
     }
 
     fn node_any<V: Visitor<'t>>(self, node: &'t Node, visitor: V) -> Result<V::Value, Error> {
@@ -232,7 +198,7 @@ impl<'t, 'p> Deserializer<'t, 'p> {
                 (None, Some(number), _) => visitor.visit_i64(number),
                 (None, None, number) => visitor.visit_f64(number.unwrap_or(f64::NAN)),
             },
-            Kind::Text(text) => visitor.visit_borrowed_str(text),
+            Kind::Text(text) | Kind::Variable { text, .. } => visitor.visit_borrowed_str(text),
             Kind::List(items) => {
                 visitor.visit_seq(Items { items: items.iter(), index: 0, way: &way, session })
             }
@@ -246,11 +212,11 @@ impl<'t, 'p> Deserializer<'t, 'p> {
     /// A number or a truth value, which a variable holds as text.
     fn single<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Error> {
         let text = match self.input {
-            Input::Variable { text, .. } => text,
-            Input::StandIn(_) => return visitor.visit_u64(1),
+            Input::Node(Node { kind: Kind::Variable { text, .. }, .. }) => text,
             Input::Node(_) => return self.deserialize_any(visitor),
+            Input::StandIn(_) => return visitor.visit_u64(1),
         };
-        match (text.parse::<i64>(), text.parse::<f64>(), text) {
+        match (text.parse::<i64>(), text.parse::<f64>(), text.as_str()) {
             (_, _, "true") => visitor.visit_bool(true),
             (_, _, "false") => visitor.visit_bool(false),
             (Ok(number), _, _) => visitor.visit_i64(number),
@@ -274,7 +240,6 @@ impl<'t> serde::Deserializer<'t> for Deserializer<'t, '_> {
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.input {
             Input::Node(node) => self.node_any(node, visitor),
-            Input::Variable { text, .. } => visitor.visit_borrowed_str(text),
             Input::StandIn(_) => visitor.visit_borrowed_str(""),
         }
     }
@@ -287,7 +252,7 @@ impl<'t> serde::Deserializer<'t> for Deserializer<'t, '_> {
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.input {
             Input::Node(Node { kind: Kind::Null, .. }) => visitor.visit_none(),
-            Input::Node(_) | Input::Variable { .. } | Input::StandIn(_) => visitor.visit_some(self),
+            Input::Node(_) | Input::StandIn(_) => visitor.visit_some(self),
         }
     }
 
@@ -300,19 +265,11 @@ impl<'t> serde::Deserializer<'t> for Deserializer<'t, '_> {
     }
 
     fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Error> {
-        if let Input::StandIn(_) = self.input {
-            return visitor.visit_seq(Items {
-                items: [].iter(),
-                index: 0,
-                way: &self.way,
-                session: self.session,
-            });
+        let Self { input, way, session } = self;
+        match input {
+            Input::Node(_) => self.deserialize_any(visitor),
+            Input::StandIn(_) => visitor.visit_seq(Items { items: [].iter(), index: 0, way: &way, session }),
         }
-        self.node_any(self.node()?, visitor)
-    }
-
-    fn deserialize_map<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.node_any(self.node()?, visitor)
     }
 
     /// All keys that the type does not have are told at once; null is the same as nothing.
@@ -322,34 +279,22 @@ impl<'t> serde::Deserializer<'t> for Deserializer<'t, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let Self { way, session, .. } = self;
-        let node = self.node()?;
+        let Self { input, way, session } = self;
+        let Input::Node(node) = input else { return self.deserialize_any(visitor) };
         let Kind::Members(members) = &node.kind else {
             return Err(Error::invalid_type(unexpected(&node.kind), &OBJECT));
         };
         let mut entries = Vec::new();
-        for Member { key, key_at, node } in members {
-            let way = Way::Key(&way, key);
-            if !fields.contains(&key.as_str()) {
-                let source = Source::Node(from_ref(node));
-                let location = Location { path: way.path(), place: key_at.place(), source };
-                if !session.has_enough() && session.leave_out(&location) {
-                    session.note(&location, &Cause::UnknownKey { key: key.clone(), known: fields });
-                }
+        for member in members {
+            let Member { key, node, .. } = member;
+            if fields.contains(&key.as_str()) {
+                entries.extend((node.kind != Kind::Null).then_some((key.as_str(), Input::Node(node))));
                 continue;
             }
-            let variable = session.variable(way);
-            let input = match variable {
-                Some((name, text)) => Input::Variable { name, text, behind: Some(node) },
-                None => Input::Node(node),
-            };
-            if node.kind != Kind::Null {
-                entries.push((key.as_str(), input));
-            }
-        }
-        for field in fields.iter().filter(|field| members.iter().all(|member| member.key != **field)) {
-            if let Some((name, text)) = session.variable(Way::Key(&way, field)) {
-                entries.push((field, Input::Variable { name, text, behind: None }));
+            let (path, source) = (Way::Key(&way, key).path(), Source::Node(from_ref(node)));
+            let location = Location { path, place: member.place(), source };
+            if !session.has_enough() && session.leave_out(&location) {
+                session.note(&location, &Cause::UnknownKey { key: key.clone(), known: fields });
             }
         }
         let stand_ins = session.stand_ins.borrow().clone();
@@ -366,8 +311,7 @@ impl<'t> serde::Deserializer<'t> for Deserializer<'t, '_> {
     ) -> Result<V::Value, Error> {
         let text = match self.input {
             Input::StandIn(_) => names.first().copied().unwrap_or_default(),
-            Input::Variable { text, .. } => text,
-            Input::Node(Node { kind: Kind::Text(text), .. }) => text,
+            Input::Node(Node { kind: Kind::Text(text) | Kind::Variable { text, .. }, .. }) => text,
             Input::Node(node) => return Err(Error::invalid_type(unexpected(&node.kind), &"a string")),
         };
         let name: StrDeserializer<'_, Error> = text.into_deserializer();
@@ -376,7 +320,7 @@ impl<'t> serde::Deserializer<'t> for Deserializer<'t, '_> {
 
     forward_to_deserialize_any! {
         <V: Visitor<'t>>
-        char str string bytes byte_buf unit unit_struct tuple tuple_struct identifier ignored_any
+        char str string bytes byte_buf unit unit_struct tuple tuple_struct map identifier ignored_any
     }
 }
 
@@ -385,7 +329,7 @@ fn unexpected(kind: &Kind) -> Unexpected<'_> {
         Kind::Null => Unexpected::Unit,
         Kind::Bool(value) => Unexpected::Bool(*value),
         Kind::Number(number) => number.as_i64().map_or(Unexpected::Float(0.5), Unexpected::Signed),
-        Kind::Text(text) => Unexpected::Str(text),
+        Kind::Text(text) | Kind::Variable { text, .. } => Unexpected::Str(text),
         Kind::List(_) => Unexpected::Seq,
         Kind::Members(_) => Unexpected::Map,
     }
@@ -396,7 +340,7 @@ struct Items<'t, 'p> {
     items: std::slice::Iter<'t, Node>,
     index: usize,
     way: &'p Way<'p>,
-    session: &'p Session<'t>,
+    session: &'p Session,
 }
 
 impl<'t> SeqAccess<'t> for Items<'t, '_> {
@@ -423,7 +367,7 @@ struct Entries<'t, 'p> {
     entries: Vec<(&'t str, Input<'t>)>,
     next: usize,
     way: &'p Way<'p>,
-    session: &'p Session<'t>,
+    session: &'p Session,
 }
 
 impl<'t> MapAccess<'t> for Entries<'t, '_> {
@@ -431,12 +375,7 @@ impl<'t> MapAccess<'t> for Entries<'t, '_> {
 
     fn next_key_seed<K: DeserializeSeed<'t>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         while let Some((key, input)) = self.entries.get(self.next) {
-            let is_left_out = match input {
-                Input::Node(node) | Input::Variable { behind: Some(node), .. } => {
-                    self.session.is_left_out(node)
-                }
-                Input::Variable { behind: None, .. } | Input::StandIn(_) => false,
-            };
+            let is_left_out = matches!(input, Input::Node(node) if self.session.is_left_out(node));
             if !is_left_out {
                 let read = seed.deserialize(StrDeserializer::<Error>::new(key));
                 return read.map(Some).map_err(|error| error.at(|| input.location(Way::Key(self.way, key))));

@@ -13,21 +13,10 @@ pub(super) const OBJECT: &str = "an object";
 /// Why a value cannot be taken.
 #[derive(Debug)]
 pub(super) enum Cause {
-    Wrong {
-        wanted: String,
-        is: String,
-    },
-    UnknownKey {
-        key: String,
-        known: &'static [&'static str],
-    },
-    UnknownValue {
-        given: String,
-        known: &'static [&'static str],
-    },
+    Wrong { wanted: String, is: String },
+    UnknownKey { key: String, known: &'static [&'static str] },
+    UnknownValue { given: String, known: &'static [&'static str] },
     Missing(&'static str),
-    /// A variable would override a list or a table.
-    NotSingle,
     Other(String),
 }
 
@@ -52,7 +41,6 @@ pub(super) enum Source {
     Node(*const Node),
     /// A stand-in for a field that is missing in this value.
     StandIn(*const Node),
-    Variable(String),
 }
 
 impl Error {

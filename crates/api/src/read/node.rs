@@ -37,6 +37,11 @@ pub(super) enum Kind {
     Bool(bool),
     Number(Number),
     Text(String),
+    /// A variable of the environment in the place of a value.
+    Variable {
+        name: String,
+        text: String,
+    },
     List(Vec<Node>),
     Members(Vec<Member>),
 }
@@ -56,9 +61,47 @@ impl Member {
     }
 }
 
+impl Member {
+    /// The place of the key.
+    pub(super) fn place(&self) -> Option<Place> {
+        self.key_at.place().or_else(|| self.node.place())
+    }
+}
+
 impl Node {
     pub(super) fn place(&self) -> Option<Place> {
-        self.at.place()
+        match &self.kind {
+            Kind::Variable { name, .. } => Some(Place::Variable(name.clone())),
+            Kind::Null
+            | Kind::Bool(_)
+            | Kind::Number(_)
+            | Kind::Text(_)
+            | Kind::List(_)
+            | Kind::Members(_) => self.at.place(),
+        }
+    }
+
+    /// Has a variable override the single value that `rest` of its name leads to: `TOTAL` leads to `total`. False for a list
+    /// or a table, which it cannot override.
+    pub(super) fn set(&mut self, rest: &str, name: &str, text: &str) -> bool {
+        let Kind::Members(members) = &mut self.kind else { return false };
+        let below = |member: &Member| {
+            let rest = rest.strip_prefix(&upper(&member.key))?.strip_prefix('_')?;
+            matches!(member.node.kind, Kind::Members(_)).then(|| rest.to_owned())
+        };
+        let table =
+            members.iter_mut().filter_map(|it| Some((below(it)?, it))).min_by_key(|(rest, _)| rest.len());
+        if let Some((rest, member)) = table {
+            return member.node.set(&rest, name, text);
+        }
+        let at = Position::default();
+        let node = Self { at, kind: Kind::Variable { name: name.to_owned(), text: text.to_owned() } };
+        match members.iter_mut().find(|member| upper(&member.key) == rest) {
+            Some(Member { node: Self { kind: Kind::List(_) | Kind::Members(_), .. }, .. }) => return false,
+            Some(member) => member.node = node,
+            None => members.push(Member { key: rest.to_lowercase(), key_at: at, node }),
+        }
+        true
     }
 
     /// The value at a JSON pointer, or the nearest around it; and whether it is the one.
@@ -68,7 +111,7 @@ impl Node {
             let below = match &node.kind {
                 Kind::Members(members) => members.iter().find(|member| member.key == step).map(|it| &it.node),
                 Kind::List(items) => usize::from_str(&step).ok().and_then(|index| items.get(index)),
-                Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => None,
+                Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Variable { .. } => None,
             };
             let Some(below) = below else { return (node, false) };
             node = below;
@@ -82,7 +125,7 @@ impl Node {
         let key = unescaped(key);
         match self.nearest(parent) {
             (Self { kind: Kind::Members(members), .. }, true) => {
-                members.iter().find(|member| member.key == key)?.key_at.place()
+                members.iter().find(|member| member.key == key)?.place()
             }
             (_, _) => None,
         }
@@ -105,6 +148,13 @@ impl From<Value> for Node {
         };
         Self { at: Position::default(), kind }
     }
+}
+
+/// A key as a part of the name of a variable.
+fn upper(key: &str) -> String {
+    key.chars()
+        .map(|char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' })
+        .collect()
 }
 
 fn steps(pointer: &str) -> impl Iterator<Item = String> {

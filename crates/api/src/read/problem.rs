@@ -99,6 +99,8 @@ pub enum ProblemKind {
     Syntax,
     /// There is no such key.
     UnknownKey,
+    /// Something else stands where there should be a list or an object.
+    WrongKind,
     /// A value is missing or wrong.
     Wrong,
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use adjourn_api::{Answer, Local, SettleCall};
+use adjourn_api::{Answer, CreatedView, Files, History, Local, Page, SettleCall, Waiting};
 use adjourn_core::{
     Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, ListedRun, RoundtableId, RunId,
     RunView, Settlement, TraceStep,
@@ -21,66 +21,6 @@ const ENVIRONMENT: &str = Local::ENVIRONMENT;
 
 /// Items of a page, when all of them are wanted: as many as a server gives.
 const PAGE: usize = 500;
-
-/// A page of a list, or all of it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Page<T> {
-    pub(crate) items: Vec<T>,
-    /// Where the next page begins; none after the last.
-    pub(crate) next_cursor: Option<String>,
-}
-
-/// A run that was created.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Created {
-    #[serde(flatten)]
-    pub(crate) run: RunView,
-    /// What the asker should know.
-    pub(crate) notice: Option<String>,
-}
-
-/// A question that waits, and whose it is.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Waiting {
-    #[serde(flatten)]
-    pub(crate) asker: Asker,
-    #[serde(flatten)]
-    pub(crate) interaction: InteractionView,
-}
-
-/// Who asks.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Asker {
-    Run { run_id: RunId, skill: Option<String>, engine: String },
-    Roundtable { roundtable_id: RoundtableId, subject: String },
-}
-
-/// What a run left in its workspace.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Files {
-    pub(crate) items: Vec<FileView>,
-    pub(crate) next_cursor: Option<String>,
-    /// There are more than are listed.
-    pub(crate) truncated: bool,
-}
-
-/// A file in a workspace.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct FileView {
-    pub(crate) path: String,
-    pub(crate) bytes: u64,
-    /// Why its content is not given out, where it is not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) problem: Option<String>,
-}
-
-/// A page of the history of a run.
-#[derive(Debug, Deserialize)]
-struct History {
-    events: Vec<Frame>,
-    next_after: u64,
-}
 
 /// Which runs are listed.
 #[derive(Debug, Default)]
@@ -196,7 +136,7 @@ impl Client<'_> {
         request: Value,
         files: Vec<(String, PathBuf)>,
         key: &str,
-    ) -> anyhow::Result<Created> {
+    ) -> anyhow::Result<CreatedView> {
         let post = |request| {
             let files = files.clone();
             let payload =
@@ -222,7 +162,7 @@ impl Client<'_> {
     }
 
     /// Creates a run by the request that another was created by.
-    pub(crate) async fn rerun(&mut self, id: RunId, key: &str) -> anyhow::Result<Created> {
+    pub(crate) async fn rerun(&mut self, id: RunId, key: &str) -> anyhow::Result<CreatedView> {
         let payload = match self.global.shell() {
             Some(shell) => Payload::Json(json!({ ENVIRONMENT: shell })),
             None => Payload::Nothing,

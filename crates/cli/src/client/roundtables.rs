@@ -1,26 +1,15 @@
 //! What can be asked of roundtables.
 
-use adjourn_api::{ArtifactChange, EscalateRoundtable, NewRoundtable, RoundtableAnswer};
+use adjourn_api::{ArtifactChange, EscalateRoundtable, NewRoundtable, OpenedView, Page, RoundtableAnswer};
 use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::roundtable::{ArtifactId, ArtifactView, RoundtableView};
 use adjourn_core::{RoundtableId, RoundtableRow};
 use axum::body::Body;
 use axum::http::Response;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::call::{Call, Payload};
-use super::calls::Page;
 use super::{Client, Sse};
-
-/// A roundtable that was opened.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Opened {
-    #[serde(flatten)]
-    pub(crate) roundtable: RoundtableView,
-    /// What the asker should know.
-    pub(crate) notice: Option<String>,
-}
 
 impl Client<'_> {
     /// Opens a roundtable. The same `key` again opens no other.
@@ -28,7 +17,7 @@ impl Client<'_> {
         &mut self,
         request: &NewRoundtable,
         key: &str,
-    ) -> anyhow::Result<Opened> {
+    ) -> anyhow::Result<OpenedView> {
         let request = json!(request);
         let post = |request| Call::post("/v1/roundtables".to_owned(), Payload::Json(request)).key(key);
         self.ask_from_shell(request, post).await

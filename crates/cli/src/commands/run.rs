@@ -6,13 +6,13 @@ mod request;
 
 use std::path::PathBuf;
 
-use adjourn_api::Code;
+use adjourn_api::{Code, CreatedView};
 use adjourn_core::{ExecutionMode, Profile};
 use clap::Args;
 
 use self::complaint::complaint;
 use self::request::Request;
-use crate::client::{Client, Close, Created, Refused, Role, new_key};
+use crate::client::{Client, Close, Refused, Role, new_key};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::output::{print, print_json};
@@ -136,7 +136,7 @@ impl RunCommand {
 }
 
 impl RunCommand {
-    async fn create(&self, client: &mut Client<'_>, request: Request) -> anyhow::Result<Created> {
+    async fn create(&self, client: &mut Client<'_>, request: Request) -> anyhow::Result<CreatedView> {
         let Request { document, files } = request.clone();
         let error = match client.create(document, files, &new_key()).await {
             Ok(created) => return Ok(created),
@@ -159,7 +159,7 @@ impl RunCommand {
     }
 }
 
-fn leave(global: &Global, created: &Created) -> anyhow::Result<Exit> {
+fn leave(global: &Global, created: &CreatedView) -> anyhow::Result<Exit> {
     let run = &created.run;
     anstream::eprintln!("{}", who_goes_on(global, run, GoesOn::WithOwner));
     if global.json {

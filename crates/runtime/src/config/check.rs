@@ -1,11 +1,9 @@
 //! What a configuration has to be besides its shape, and everything that is wrong with it.
 
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use adjourn_api::nearest::hint;
-use adjourn_api::read::{self, Document, Place, Variables, pointer};
+use adjourn_api::read::{self, Document, Place, ProblemKind, Variables, pointer};
 use adjourn_engine::secrets::Secret;
 
 use super::problem::ConfigProblem;
@@ -25,20 +23,24 @@ impl<'a> Check<'a> {
     }
 
     /// All problems in order: those of the shape, those that were found, and variables that look like settings and are none.
-    pub(super) fn finish(
-        mut self,
-        shape: Vec<read::Problem>,
-        known: &BTreeSet<String>,
-        prefixes: &[&str],
-    ) -> Vec<ConfigProblem> {
-        let file = self.file;
-        self.problems.extend(shape.into_iter().map(|problem| ConfigProblem::of(file, problem)));
-        for name in self.variables.keys().filter(|name| prefixes.iter().any(|it| name.starts_with(it))) {
-            if !known.contains(name) {
-                let hint = hint(name, known.iter().map(String::as_str));
-                let place = Some(Place::Variable(name.clone()));
-                self.add(Severity::Warning, place, String::new(), format!("overrides no setting{hint}"));
+    pub(super) fn finish(mut self, shape: Vec<read::Problem>, unused: Vec<String>) -> Vec<ConfigProblem> {
+        for problem in shape {
+            let hint = match (&problem.place, problem.kind) {
+                (Some(Place::Variable(_)), ProblemKind::UnknownKey) => {
+                    problem.message.strip_prefix("unknown key")
+                }
+                // A list or a table, which a variable cannot be.
+                (Some(Place::Variable(_)), ProblemKind::WrongKind) => Some(""),
+                (Some(_) | None, _) => None,
+            };
+            match hint.map(|hint| format!("overrides no setting{hint}")) {
+                Some(message) => self.add(Severity::Warning, problem.place, String::new(), message),
+                None => self.problems.push(ConfigProblem::of(self.file, problem)),
             }
+        }
+        for name in unused {
+            let message = "overrides no setting: a list or a table is set in the file only".to_owned();
+            self.add(Severity::Warning, Some(Place::Variable(name)), String::new(), message);
         }
         self.problems.sort_by(|a, b| a.place.cmp(&b.place));
         self.problems

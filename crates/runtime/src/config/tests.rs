@@ -393,7 +393,7 @@ fn bad_variables_are_named() {
     assert_eq!(
         error.to_string(),
         "the configuration cannot be used:\n\
-         $ADJOURN_SLOTS_QUEUEMAX: overrides no setting; did you mean `ADJOURN_SLOTS_QUEUE_MAX`?\n\
+         $ADJOURN_SLOTS_QUEUEMAX: overrides no setting; did you mean `queue_max`?\n\
          $ADJOURN_SLOTS_TOTAL: slots.total: should be a whole number from 1 to 10000, it is a string"
     );
 }

@@ -150,7 +150,7 @@ agenda:
             ),
             (
                 "name: x\nagenda:\n  - topic_id: a\n    titel: A",
-                "mine.yaml:3:5: agenda[0].title: is missing\nmine.yaml:3:5: agenda[0].done_when: is missing\nmine.yaml:4:5: agenda[0].titel: unknown key; did you mean `title`?",
+                "mine.yaml:3:5: agenda[0].done_when: is missing\nmine.yaml:4:5: agenda[0].titel: unknown key; did you mean `title`?",
             ),
             ("name: x\nagenda:\n  - title: A", "mine.yaml:3:5: agenda[0].topic_id: is missing"),
             (

@@ -169,10 +169,10 @@ fn tell(problem: Problem, problems: &mut Problems) {
             problems.warning(FILE, line, format!("unknown key `{key}` is ignored{hint}"));
         }
         (ProblemKind::UnknownKey, _) | (_, ["entrypoint" | "runtime" | "mcp"]) => {}
-        (ProblemKind::Syntax | ProblemKind::Wrong, _) if path.is_empty() => {
+        (ProblemKind::Syntax | ProblemKind::Wrong | ProblemKind::WrongKind, _) if path.is_empty() => {
             problems.error(FILE, line, problem.message);
         }
-        (ProblemKind::Syntax | ProblemKind::Wrong, _) => {
+        (ProblemKind::Syntax | ProblemKind::Wrong | ProblemKind::WrongKind, _) => {
             problems.error(FILE, line, format!("`{path}`: {}", problem.message));
         }
     }

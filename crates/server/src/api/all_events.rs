@@ -2,6 +2,7 @@
 //!
 //! Its ids are positions in the journal of everything. It begins now; with `?after=0` at the beginning of all.
 
+use adjourn_api::Code;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -16,7 +17,6 @@ use crate::problem::Problem;
 use crate::server::Server;
 use crate::stream::all_events::AllEventsFollower;
 use crate::stream::sse;
-use adjourn_api::Code;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest]))

@@ -1,6 +1,6 @@
 //! Contracts: the effects of runs, their trace, and the routes that settle, answer and cancel one.
 
-use adjourn_api::{Code, ContractAnswer, SettleCall};
+use adjourn_api::{Code, ContractAnswer, Page, SettleCall};
 use adjourn_core::{ContractView, ExecutionId, GraphView, Run, TraceStep};
 use adjourn_runtime::{ReplyRequest, Settle};
 use axum::Json;
@@ -10,7 +10,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
-use crate::api::pages::Page;
 use crate::auth::caller::Caller;
 use crate::extract::body;
 use crate::extract::query::{ContractPath, RunPath};
@@ -65,7 +64,8 @@ pub(crate) async fn list(
     RunPath(id): RunPath,
 ) -> Result<Json<Page<ContractView>>, Problem> {
     let run = server.blocking(move |service| Ok(service.run(id)?)).await?;
-    Ok(Page::whole(run.contracts().map(|contract| ContractView::of(&run, contract)).collect()))
+    let contracts = run.contracts().map(|contract| ContractView::of(&run, contract));
+    Ok(Json(Page::whole(contracts.collect())))
 }
 
 /// The execution trace of a run: every step of every contract, over all attempts and restarts.
@@ -78,7 +78,7 @@ pub(crate) async fn trace(
     RunPath(id): RunPath,
 ) -> Result<Json<Page<TraceStep>>, Problem> {
     let (_, steps) = server.blocking(move |service| Ok(service.traced(id)?)).await?;
-    Ok(Page::whole(steps))
+    Ok(Json(Page::whole(steps)))
 }
 
 /// A run as a graph: what is still to be done, what is over, and the way there.

@@ -1,5 +1,6 @@
 //! Health: `/healthz` says that the process answers, `/readyz` that it can work.
 
+use adjourn_api::Code;
 use adjourn_runtime::{DiskSpace, Room};
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +13,6 @@ use crate::api::openapi::Refuses;
 use crate::observe::watchdog;
 use crate::problem::Problem;
 use crate::server::Server;
-use adjourn_api::Code;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new().routes(routes!(healthz).refuses(&[])).routes(routes!(readyz).refuses(&[

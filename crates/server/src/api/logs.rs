@@ -2,6 +2,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use adjourn_api::Code;
 use adjourn_core::OutputStream;
 use axum::extract::State;
 use axum::response::Response;
@@ -15,7 +16,6 @@ use crate::api::openapi::Refuses;
 use crate::extract::query::{Names, Parameters, RunPath, run_id};
 use crate::problem::Problem;
 use crate::server::Server;
-use adjourn_api::Code;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     let codes = [Code::BadRequest, Code::UnknownRun, Code::NoLog, Code::WorkspaceFailed];

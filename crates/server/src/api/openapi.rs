@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use adjourn_api::Code;
 use axum::http::Method;
 use utoipa::ToSchema;
 use utoipa::openapi::content::ContentBuilder;
@@ -18,7 +19,6 @@ use crate::auth::guard::Door;
 use crate::auth::roles::{Need, need};
 use crate::problem::{CONTENT_TYPE, Document};
 use crate::server::Server;
-use adjourn_api::Code;
 
 /// What any route may answer with.
 const ANYWHERE: [Code; 10] = [

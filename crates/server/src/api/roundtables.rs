@@ -13,20 +13,20 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
-use crate::api::pages::{Page, limit};
+use crate::api::pages::limit;
 use crate::api::runs::bad_cursor;
 use crate::extract::body;
 use crate::extract::local::{self, Reach};
 use crate::extract::query::{Names, Parameters, RoundtablePath, roundtable_id};
 use crate::problem::Problem;
 use crate::server::Server;
-use adjourn_api::{Code, NewRoundtable};
+use adjourn_api::{Code, NewRoundtable, OpenedView, Page};
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
@@ -53,16 +53,6 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
         .merge(events::routes())
         .merge(say::routes())
         .merge(change::routes())
-}
-
-/// A roundtable that was opened.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct OpenedView {
-    #[serde(flatten)]
-    roundtable: RoundtableView,
-    /// What the asker should know.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<String>,
 }
 
 /// Opens a roundtable. It is held from then on.
@@ -144,7 +134,7 @@ pub(crate) async fn artifacts(
     RoundtablePath(id): RoundtablePath,
 ) -> Result<Json<Page<ArtifactView>>, Problem> {
     let table = server.blocking(move |service| Ok(service.roundtable(id)?)).await?;
-    Ok(Page::whole(table.artifacts().iter().map(ArtifactView::of).collect()))
+    Ok(Json(Page::whole(table.artifacts().iter().map(ArtifactView::of).collect())))
 }
 
 /// One result of a roundtable.

@@ -1,5 +1,6 @@
 //! Statecharts: the tables of states and transitions, as data and drawn.
 
+use adjourn_api::{Code, Page};
 use adjourn_core::Chart;
 use adjourn_core::statechart::{Format, render};
 use axum::Json;
@@ -11,11 +12,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
-use crate::api::pages::Page;
 use crate::extract::query::{Names, Parameters};
 use crate::problem::Problem;
 use crate::server::Server;
-use adjourn_api::Code;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
@@ -29,7 +28,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
     responses((status = 200, body = Page<Chart>, description = "All of them.")),
 )]
 pub(crate) async fn statecharts() -> Json<Page<Chart>> {
-    Page::whole(Chart::all())
+    Json(Page::whole(Chart::all()))
 }
 
 #[derive(Deserialize, IntoParams)]

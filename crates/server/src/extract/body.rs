@@ -10,7 +10,6 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -50,12 +49,20 @@ impl<T: DeserializeOwned + Default + Send + 'static, S: Send + Sync> FromRequest
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let Parsed(document) = Parsed::from_request(request, state).await?;
-        if document.is_null() { Ok(Self(T::default())) } else { read(&document).map(Self) }
+        kind(request.headers(), &[Kind::Json])?;
+        let bytes = bytes(request, state).await?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        let read = |bytes: &[u8]| {
+            let document = parse(bytes)?;
+            if document.is_null() { Ok(T::default()) } else { read(&document) }
+        };
+        elsewhere(bytes, read).await.map(Self)
     }
 }
 
-/// A body that is JSON, or nothing, which is the same as null. What it says is up to its reader.
+/// A body that is JSON, whatever it says.
 pub(crate) struct Parsed(pub(crate) Document);
 
 impl<S: Send + Sync> FromRequest<S> for Parsed {
@@ -63,11 +70,7 @@ impl<S: Send + Sync> FromRequest<S> for Parsed {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         kind(request.headers(), &[Kind::Json])?;
-        let bytes = bytes(request, state).await?;
-        if bytes.is_empty() {
-            return Ok(Self(Document::of(Value::Null)));
-        }
-        elsewhere(bytes, parse).await.map(Self)
+        elsewhere(bytes(request, state).await?, parse).await.map(Self)
     }
 }
 

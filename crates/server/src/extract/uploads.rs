@@ -1,5 +1,6 @@
 //! Requests for a run: JSON alone, or a form with files.
 
+use adjourn_api::Code;
 use adjourn_api::read::Document;
 use adjourn_runtime::workspace::{Incoming, UPLOAD_BYTES_MAX, UPLOADS_MAX};
 use axum::extract::{FromRequest, Request};
@@ -10,7 +11,6 @@ use crate::extract::body::{self, BODY_BYTES_MAX, Kind};
 use crate::extract::form::Form;
 use crate::problem::Problem;
 use crate::server::Server;
-use adjourn_api::Code;
 
 /// The part of a form that is the request itself.
 const REQUEST_PART: &str = "request";

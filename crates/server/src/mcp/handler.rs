@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use adjourn_api::Code;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use rmcp::handler::server::router::tool::ToolRouter;
@@ -20,7 +21,6 @@ use crate::auth::caller::Caller;
 use crate::auth::tokens::Role;
 use crate::problem::{Problem, status};
 use crate::server::Server;
-use adjourn_api::Code;
 
 const INSTRUCTIONS: &str = "Adjourn runs agent work that may stop and ask a person. Start a run with start_run, \
     follow it with wait_for_change, and when its status is waiting_user, show its questions to your user and answer \

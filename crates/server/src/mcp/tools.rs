@@ -1,5 +1,6 @@
 //! The tools. The comments on the functions are what a model reads.
 
+use adjourn_api::Page;
 use adjourn_core::InteractionId;
 use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::skill::installed;
@@ -14,7 +15,7 @@ use super::answers::{Changes, Question, Questions, RunState, SkillState, Skills}
 use super::arguments::{Inbox, OneRun, ReplyToRun, StartRun, WaitForChange};
 use super::changes;
 use super::handler::Handler;
-use crate::api::pages::{Page, limit};
+use crate::api::pages::limit;
 use crate::api::{inbox, runs};
 use crate::auth::caller::Caller;
 use crate::problem::Problem;
@@ -69,7 +70,7 @@ impl Handler {
         let list = move |service: &Service| {
             let open = service.store().open_interactions(after, limit + 1)?;
             let page = Page::cut(open, limit, |open| inbox::write_cursor(OpenCursor::after(open)));
-            let (open, next_cursor) = page.into_parts();
+            let Page { items: open, next_cursor } = page;
             // One that was answered meanwhile is left out.
             let questions = open.iter().filter_map(|open| {
                 let run = service.run(open.stream.run()?).ok()?;

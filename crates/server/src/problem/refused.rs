@@ -1,11 +1,11 @@
 //! Refusals of the runtime as problems: the one place where a refusal becomes a response.
 
+use adjourn_api::Code;
 use adjourn_core::{FieldError, Refusal, RefusalKind, roundtable};
 use adjourn_runtime::workspace::WorkspaceError;
 use adjourn_runtime::{Denied, ServiceError};
 
 use crate::problem::Problem;
-use adjourn_api::Code;
 
 /// When to try again after the queue was full: about as long as a short turn takes.
 const QUEUE_RETRY_AFTER_SEC: u32 = 5;

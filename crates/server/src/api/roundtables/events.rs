@@ -1,5 +1,6 @@
 //! The stream of one roundtable. Like a run's, it stays open while the roundtable waits and closes after its end.
 
+use adjourn_api::Code;
 use adjourn_core::RoundtableId;
 use adjourn_core::roundtable::Frame;
 use adjourn_runtime::Service;
@@ -21,7 +22,6 @@ use crate::server::Server;
 use crate::stream::follower::Follower;
 use crate::stream::roundtable_reader::RoundtableReader;
 use crate::stream::sse;
-use adjourn_api::Code;
 
 pub(super) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new().routes(routes!(events).refuses(&[Code::BadRequest, Code::UnknownRoundtable]))

@@ -1,5 +1,6 @@
 //! Creates a job.
 
+use adjourn_api::Code;
 use adjourn_runtime::skill::find;
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +12,6 @@ use crate::api::runs;
 use crate::extract::body;
 use crate::problem::Problem;
 use crate::server::Server;
-use adjourn_api::Code;
 
 /// Creates a run. It never comes out of a cache: what an agent does is not the same twice.
 pub(super) async fn create(

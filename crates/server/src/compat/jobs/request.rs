@@ -54,7 +54,8 @@ pub(crate) struct NewJob {
 pub(crate) fn read(document: &Document) -> Result<(String, RunRequest), Problem> {
     let reading = document.read::<NewJob>();
     let mut errors: Vec<FieldError> = reading.problems.into_iter().map(Into::into).collect();
-    let Some(job) = reading.value else { return Err(invalid(errors)) };
+    // Without a skill, nothing else can be said about it.
+    let Some(job) = reading.value else { return Err(Problem::invalid(errors)) };
     let mut wrong = |path: &str, message: String| errors.push(FieldError::new(path, message));
     // Another model is another result and another bill: better no run than one on a model that nobody asked for.
     if job.model.is_some() {
