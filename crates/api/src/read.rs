@@ -44,7 +44,7 @@ pub use values::{amount, text_or_object, within};
 
 use deserializer::{Deserializer, Session};
 use error::Cause;
-use node::{Kind, Node};
+use node::{Kind, Member, Node};
 
 /// Problems of one document that are told: one can have hundreds of thousands, and nobody reads on after these.
 pub const PROBLEMS_MAX: usize = 51;
@@ -141,7 +141,7 @@ impl Document {
         if let Kind::Members(members) = &mut self.root.kind {
             for key in keys {
                 if members.iter().all(|member| member.key != *key) {
-                    members.push(node::Member::new(key));
+                    members.push(Member::new(key));
                 }
             }
         }
@@ -189,6 +189,33 @@ impl Document {
     pub fn problem(&self, path: Path, message: impl Into<String>) -> Problem {
         let place = self.place(&path.pointer());
         Problem { kind: ProblemKind::Wrong, path, place, message: message.into() }
+    }
+
+    /// Whether the document has named members.
+    pub fn is_object(&self) -> bool {
+        matches!(self.root.kind, Kind::Members(_))
+    }
+
+    /// The members that are text, a number or a truth value, as text, each with its line.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, String, usize)> {
+        let members = match &self.root.kind {
+            Kind::Members(members) => members.as_slice(),
+            Kind::Null
+            | Kind::Bool(_)
+            | Kind::Number(_)
+            | Kind::Text(_)
+            | Kind::Variable { .. }
+            | Kind::List(_) => &[],
+        };
+        members.iter().filter_map(|Member { key, node, key_at }| {
+            let text = match &node.kind {
+                Kind::Text(text) | Kind::Variable { text, .. } => text.clone(),
+                Kind::Number(number) => number.to_string(),
+                Kind::Bool(value) => value.to_string(),
+                Kind::Null | Kind::List(_) | Kind::Members(_) => return None,
+            };
+            Some((key.as_str(), text, key_at.line as usize))
+        })
     }
 
     /// The document as plain JSON.

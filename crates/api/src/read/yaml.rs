@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
-use serde_json::Number;
 
 use super::node::{Kind, Member, Node, Position};
 use super::problem::Problem;
@@ -110,12 +109,11 @@ fn scalar(text: &str, style: ScalarStyle) -> Kind {
     if style != ScalarStyle::Plain {
         return Kind::Text(text.to_owned());
     }
-    let number = || text.parse().ok().map(Kind::Number);
-    let decimal = || text.parse().ok().and_then(Number::from_f64).map(Kind::Number);
     match text {
         "" | "~" | "null" => Kind::Null,
         "true" => Kind::Bool(true),
         "false" => Kind::Bool(false),
-        _ => number().or_else(decimal).unwrap_or_else(|| Kind::Text(text.to_owned())),
+        // Numbers are those of JSON: `007` and `1.` are more likely meant as text.
+        _ => text.parse().map_or_else(|_| Kind::Text(text.to_owned()), Kind::Number),
     }
 }
