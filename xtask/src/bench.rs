@@ -26,7 +26,7 @@ struct Bench {
 const BENCHES: &[Bench] = &[
     Bench {
         name: "journal",
-        package: "adjourn-store",
+        package: "adjourn-kernel",
         example: "bench_journal",
         measures: "events per second of the journal beside a bare loop, reading back, and lists",
     },
@@ -81,7 +81,7 @@ fn runs(args: &[String]) -> Result<()> {
         "run",
         "--release",
         "--package",
-        "adjourn-store",
+        "adjourn-kernel",
         "--example",
         "bench_journal",
         "--",

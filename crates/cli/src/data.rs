@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use adjourn_core::{RunId, Timestamp};
 use adjourn_engine::ShellVariables;
+use adjourn_kernel::{Clock, SystemClock};
 use adjourn_runtime::config::{Config, ConfigFile};
 use adjourn_runtime::workspace::{Workspace, WorkspaceError, Workspaces};
-use adjourn_runtime::{Clock, SystemClock};
 use adjourn_store::{Error, LOCK_FILE, SqliteStore};
 use anyhow::{Context, anyhow};
 use clap::Args;
 
 use crate::background;
 use crate::exit::wrong_use;
-use crate::make_room::{LOOK_EVERY, MakeRoom};
+use crate::make_room::{LOOK_EVERY, MakeRoom, background_owner};
 use crate::remembered_config;
 use crate::style;
 use crate::text::{clean, quoted};
@@ -128,7 +128,7 @@ impl Global {
             std::fs::metadata(named.unwrap_or_else(beside)).map(|file| (file.ctime(), file.ctime_nsec()));
         let lock = std::fs::metadata(self.data.join(LOCK_FILE));
         let lock = lock.map(|file| (file.mtime(), file.mtime_nsec()));
-        let is_background = adjourn_store::owner(&self.data).contains("(adjourn background)");
+        let is_background = background_owner(&adjourn_store::owner(&self.data)).is_some();
         is_background
             && changed_at.is_ok_and(|changed_at| lock.is_ok_and(|started_at| changed_at > started_at))
     }

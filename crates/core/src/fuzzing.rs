@@ -8,8 +8,7 @@ use crate::fcmp::Header;
 use crate::roundtable::{self, Roundtable, RoundtableView};
 use crate::{
     Ask, Entry, Event, Evidence, Folding, InteractionView, Question, Record, RoundtableId, Run, RunId,
-    RunView, Schema, StreamId, Timestamp, Trace, is_hidden, reply, rows_of_roundtable, rows_of_run, visible,
-    visible_line,
+    RunView, Schema, Stream, StreamId, Timestamp, Trace, is_hidden, reply, visible, visible_line,
 };
 
 /// Reads each line as the payload of an entry of the journal: of a run, and of a roundtable.
@@ -30,7 +29,7 @@ pub fn journal(bytes: &[u8]) {
     roundtable_journal(
         table,
         &entries(table.into(), bytes, |entry| {
-            let events = roundtable::Record::of(entry).ok()?.events;
+            let events = Record::<roundtable::Event>::of(entry).ok()?.events;
             let begins_after = match events.first() {
                 Some(roundtable::Event::SetAside(set_aside)) => Some(set_aside.seq),
                 Some(_) | None => None,
@@ -65,12 +64,12 @@ fn entries(
 }
 
 fn run_journal(id: RunId, entries: &[Entry]) {
-    let mut folding = Folding::new(id);
+    let mut folding = Folding::<Run>::new(id);
     let mut trace = Trace::default();
     for entry in entries {
         folding.add(entry);
         let _ = trace.add(entry);
-        if let Ok(record) = Record::of(entry) {
+        if let Ok(record) = Record::<Event>::of(entry) {
             record.frames(Header { run_id: id, engine: "fuzz" }, entry);
         }
     }
@@ -81,7 +80,7 @@ fn run_journal(id: RunId, entries: &[Entry]) {
 }
 
 fn show_run(run: &Run) {
-    rows_of_run(run);
+    run.rows();
     RunView::of(run);
     for interaction in run.interactions() {
         InteractionView::of(run, interaction);
@@ -90,7 +89,7 @@ fn show_run(run: &Run) {
 }
 
 fn roundtable_journal(id: RoundtableId, entries: &[Entry]) {
-    let mut folding = roundtable::Folding::new(id);
+    let mut folding = Folding::<Roundtable>::new(id);
     for entry in entries {
         folding.add(entry);
     }
@@ -100,12 +99,14 @@ fn roundtable_journal(id: RoundtableId, entries: &[Entry]) {
 }
 
 fn show_roundtable(table: &Roundtable, entries: &[Entry]) {
-    rows_of_roundtable(table);
+    table.rows();
     RoundtableView::of(table);
     table.todo();
     let _ = roundtable::export_markdown(table);
     let _ = roundtable::export_json(table);
-    for record in entries.iter().filter_map(|entry| Some((roundtable::Record::of(entry).ok()?, entry))) {
+    for record in
+        entries.iter().filter_map(|entry| Some((Record::<roundtable::Event>::of(entry).ok()?, entry)))
+    {
         record.0.frames(table, record.1);
     }
 }

@@ -35,7 +35,6 @@ mod notice;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod permission;
-mod projection;
 mod question;
 mod recovery;
 pub mod reply;
@@ -45,6 +44,7 @@ mod schema;
 mod scripts;
 mod settlement;
 pub mod statechart;
+mod stream;
 mod time;
 mod tool_digest;
 mod view;
@@ -76,19 +76,18 @@ pub use mode::ExecutionMode;
 pub use names::{UnknownName, first_line};
 pub use notice::{Notice, NoticeId, NoticeKind, Wanted};
 pub use permission::PermissionRequest;
-pub use projection::{BadEntry, Folding, Record, item, rows_of_run};
 pub use question::{Choice, Field, FieldKind, Question, QuestionKind};
 pub use recovery::Answer as RecoveryAnswer;
-pub use roundtable::rows_of_roundtable;
 pub use run::{
-    AskAgain, BadEvent, Command, Continued, ContractDetail, ContractReport, Create, Decided, EndCause, Event,
-    Known, Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
+    AskAgain, Command, Continued, ContractDetail, ContractReport, Create, EndCause, Event, Known,
+    Observation, OutputStream, Process, Profile, REPAIR_LIMIT_DEFAULT, RESTARTS_MAX, RawRef, Refusal,
     RefusalKind, RefusedCall, Reply, RequestContract, ResumesBy, Run, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC,
-    SetAside, Strict, Survey, TurnEnd, TurnReason, Usage, create_key, ends_unreadable, successor_key,
+    Strict, Survey, TurnEnd, TurnReason, Usage, create_key, successor_key,
 };
 pub use schema::{ANSWER_STEPS_MAX, CHECK_STEPS_MAX, FieldError, Schema, SchemaError};
 pub use scripts::mixed_scripts;
 pub use settlement::Settlement;
+pub use stream::{BadEntry, BadEvent, Decided, Folding, Record, SetAside, Stream, StreamRow, item};
 pub use time::{Boot, Timestamp};
 pub use tool_digest::{ToolDigest, ToolDigests};
 pub use view::{ContractView, OutcomeKind, TransitionView};

@@ -36,7 +36,7 @@
 //! let now = Timestamp::from_millis(5);
 //!
 //! let opened = Roundtable::open(RoundtableId::from_bits(1), &open, now).unwrap();
-//! assert_eq!(opened.table.todo(), Todo::OpenRound);
+//! assert_eq!(opened.state.todo(), Todo::OpenRound);
 //! ```
 
 mod answer;
@@ -49,6 +49,7 @@ mod escalation;
 mod event;
 mod export;
 mod frame;
+mod hear;
 mod id;
 mod interaction;
 mod next;
@@ -56,9 +57,9 @@ mod output;
 mod point;
 mod proposal;
 mod reconciliation;
-mod record;
 mod refusal;
 mod round;
+mod rows;
 mod set_aside;
 mod sight;
 mod spec;
@@ -69,13 +70,12 @@ mod view;
 use std::sync::Arc;
 
 pub use answer::{Answer, BadConfidence, Confidence, Position, Stance};
-pub use apply::BadEvent;
 pub use artifact::{
     Agreement, Amendment, AmendmentKind, Artifact, ArtifactChange, ArtifactEnd, NewArtifact, Version,
 };
 pub use command::{ChangeArtifact, Command, Open, PersonChange, Reply, Start, open_key};
 pub use coverage::{Coverage, Covered};
-pub use decide::{Decided, FACILITATOR_LOSSES_MAX};
+pub use decide::FACILITATOR_LOSSES_MAX;
 pub use escalation::{Escalation, EscalationWish, Stand};
 pub use event::{Closing, Event, PersonMark, Unsettled};
 pub use export::{Document, Inconsistent, export_json, export_markdown};
@@ -91,10 +91,8 @@ pub use proposal::{
 pub use reconciliation::{
     ContextReconciliation, HumanDecision, MissingIn, PointChange, RefusedIn, TopicMoved, reconciliation,
 };
-pub use record::{Folding, Record, item, rows_of_roundtable};
 pub use refusal::Refusal;
 pub use round::{Activation, ActivationOutcome, Asked, Focus, Missing, NextDecision, Purpose, Round};
-pub use set_aside::SetAside;
 pub use sight::{Conversation, Seen};
 pub use spec::{
     Criterion, DoneWhen, Limits, Memory, PARTICIPANTS_MAX, Pace, ROUNDS_MAX, RoundtableSpec, Seat, Side,
@@ -109,7 +107,7 @@ pub use view::{
 
 use crate::interaction::ReplyKey;
 use crate::machines::{RoundtableStatus, TopicStatus};
-use crate::{InteractionId, Place, RoundtableId, Timestamp};
+use crate::{InteractionId, Place, RoundtableId, RunId, Timestamp};
 
 /// The state of a roundtable: what its events add up to.
 ///
@@ -144,6 +142,8 @@ pub struct Roundtable {
     interactions: Vec<Interaction>,
     /// Idempotency keys of the changes that people made to artifacts.
     person_keys: Vec<ReplyKey>,
+    /// Runs that were at work when the round that they belong to was dropped.
+    abandoned: Vec<RunId>,
     closing: Option<Closing>,
 }
 

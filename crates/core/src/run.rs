@@ -9,11 +9,11 @@
 //! let id = RunId::from_bits(1);
 //! let create = Command::Create(Create { spec: RunSpec::new("replay", ExecutionMode::Auto), key: None });
 //! let created = Run::create(id, &create, &Known::at(Timestamp::from_millis(5))).unwrap();
-//! assert_eq!(created.run.status(), RunStatus::Queued);
+//! assert_eq!(created.state.status(), RunStatus::Queued);
 //!
-//! let started = created.run.decide(&Command::StartTurn, &Known::at(Timestamp::from_millis(7))).unwrap();
-//! assert_eq!(started.run.status(), RunStatus::Running);
-//! assert_eq!(created.run.status(), RunStatus::Queued);
+//! let started = created.state.decide(&Command::StartTurn, &Known::at(Timestamp::from_millis(7))).unwrap();
+//! assert_eq!(started.state.status(), RunStatus::Running);
+//! assert_eq!(created.state.status(), RunStatus::Queued);
 //! ```
 
 mod apply;
@@ -22,6 +22,7 @@ mod decide;
 mod documents;
 mod event;
 mod refusal;
+mod rows;
 mod set_aside;
 mod spec;
 
@@ -30,20 +31,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub use apply::BadEvent;
 pub use command::{
     AskAgain, Command, ContractReport, Create, Known, Reply, RequestContract, Survey, TurnEnd,
 };
 pub use command::{create_key, successor_key};
-pub use decide::Decided;
 pub use event::{
     ContractDetail, EndCause, Event, Observation, OutputStream, Process, RawRef, RefusedCall, TurnReason,
     Usage,
 };
 pub use refusal::{Refusal, RefusalKind};
 pub(crate) use refusal::{field_list, open_list};
-pub(crate) use set_aside::damage_in_short;
-pub use set_aside::{SetAside, ends_unreadable};
 pub use spec::{
     Continued, Profile, REPAIR_LIMIT_DEFAULT, ResumesBy, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
 };

@@ -12,9 +12,11 @@ use std::time::Instant;
 use adjourn_core::{
     By, Command as Ask, Create, ExecutionId, ExecutionMode, InteractionId, Reply, RunId, RunSpec, RunStatus,
 };
+use adjourn_kernel::Threads;
+use adjourn_kernel::{Slots, SystemClock};
 use adjourn_runtime::still::StillDesk;
-use adjourn_runtime::{Driver, Runtime, RuntimeOptions, Slots, SystemClock};
-use adjourn_store::{RunFilter, SqliteStore, Store, Threads};
+use adjourn_runtime::{Driver, Runtime, RuntimeOptions};
+use adjourn_store::{RunFilter, SqliteStore, Store};
 use serde_json::json;
 
 /// Runs that are made at the same time.

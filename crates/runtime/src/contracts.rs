@@ -25,7 +25,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, ToolConfig, ToolServer};
 
-pub use history::{HistoryError, chain};
 pub use turn::{Toolset, TurnTools};
 
 /// The tool servers of a data directory, and what was declared about them. Nothing is started before its first use.

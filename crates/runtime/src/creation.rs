@@ -12,16 +12,15 @@ use adjourn_engine::ShellVariables;
 use adjourn_store::Error;
 use serde_json::{Value, json};
 
-use crate::contracts::{HistoryError, chain};
 use crate::desk::{Asked, Desk};
 use crate::folder;
-use crate::kernel::Denied;
 use crate::request::{Checked, RunRequest, SkillRef, Surroundings};
 use crate::roundtable::Part;
 use crate::service::{Created, Service, ServiceError, sha256};
 use crate::shelf::Shelved;
 use crate::skill;
 use crate::workspace::{NewWorkspace, Place, UPLOAD_BYTES_MAX, Upload, WorkspaceError};
+use adjourn_kernel::{Denied, HistoryError, chain};
 
 /// What a request comes to.
 enum Prepared {
@@ -82,10 +81,10 @@ impl Service {
 
     async fn commit(&self, Draft { run_id, create, notice }: Draft) -> Result<Created, ServiceError> {
         match self.runtime().ask(run_id, Command::Create(create)).await {
-            Ok(accepted) if accepted.run.id() == run_id => Ok(Created { run: accepted.run, notice }),
+            Ok(accepted) if accepted.state.id() == run_id => Ok(Created { run: accepted.state, notice }),
             // It is not known whether it will be there after a crash. If not, the next start removes what was made for it.
             Err(Denied::Failed(error)) if matches!(*error, Error::Unresolved { .. }) => {
-                Err(Denied::Failed(error).into())
+                Err(ServiceError::Denied(Denied::Failed(error)))
             }
             other => {
                 // Nothing was created: what was made for it goes. If that fails, the next start sweeps it.
@@ -95,7 +94,7 @@ impl Service {
                     Ok(())
                 })
                 .await?;
-                Ok(Created { run: other?.run, notice: None })
+                Ok(Created { run: other?.state, notice: None })
             }
         }
     }
@@ -192,12 +191,17 @@ impl Service {
                 let Some(run) = holder.stream.run() else { return Ok(None) };
                 match self.run(run) {
                     Err(ServiceError::UnknownRun(_)) => {
-                        Err(Denied::Refused(Refusal::CreatedAndRemoved { key: key.key.clone(), run }).into())
+                        Err(ServiceError::Denied(Denied::Refused(Refusal::CreatedAndRemoved {
+                            key: key.key.clone(),
+                            run,
+                        })))
                     }
                     found => found.map(Some),
                 }
             }
-            Some(_) => Err(Denied::Refused(Refusal::KeyReused { key: key.key.clone() }).into()),
+            Some(_) => {
+                Err(ServiceError::Denied(Denied::Refused(Refusal::KeyReused { key: key.key.clone() })))
+            }
         }
     }
 

@@ -11,44 +11,18 @@ use std::thread;
 use std::time::Duration;
 use std::{fmt, io};
 
+use adjourn_kernel::{DiskSpace, MB, Room};
+
 use crate::runtime::WeakRuntime;
 
 /// How often it is looked how much is free. An agent that writes 200 MB in this time uses up the default reserve.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// A megabyte, as disks are sold.
-pub(crate) const MB: u64 = 1_000_000;
 
 /// What is kept free when nobody says otherwise: the output of four agents at its limit.
 const RESERVE_DEFAULT_BYTES: u64 = 256 * MB;
 
 /// The same on a small disk: one part in this many.
 const RESERVE_DEFAULT_PART: u64 = 20;
-
-/// How much of a disk is free, and how much of it has to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DiskSpace {
-    /// What is free for this user.
-    pub free_bytes: u64,
-    /// The least that has to be free for new work.
-    pub reserve_bytes: u64,
-}
-
-/// Whether the disk has room for new work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
-    /// It has.
-    Enough,
-    /// Less is free than has to be.
-    BelowReserve(DiskSpace),
-}
-
-impl DiskSpace {
-    /// Whether that is room for new work.
-    pub fn room(self) -> Room {
-        if self.free_bytes < self.reserve_bytes { Room::BelowReserve(self) } else { Room::Enough }
-    }
-}
 
 /// The disk with the data directory.
 pub(crate) struct Disk {

@@ -1,4 +1,4 @@
-//! The hands of the runtime: gives turns to engines, and tells the kernel what came of them.
+//! The driver: gives turns to engines, and tells the kernel what came of them.
 
 mod staying;
 mod teller;
@@ -13,7 +13,7 @@ use adjourn_core::{
     visible_line,
 };
 use adjourn_engine::{Decision, Engine, Finished, LostOutput, NoTools, Seen, Toolbox, Turn};
-use adjourn_store::decider::load;
+use adjourn_kernel::{Answer, Effect, StopCause, load};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, broadcast, mpsc};
@@ -21,9 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::brief::{Brief, Briefs, OutputContract};
 use crate::contracts::{Toolset, TurnTools};
-use crate::kernel::{Answer, StopCause};
 use crate::prompt;
-use crate::runtime::{Hands, WeakRuntime};
+use crate::runtime::{EffectHandler, WeakRuntime};
 use crate::watched::Watched;
 use adjourn_engine::secrets::{MASK, Masker};
 use staying::Staying;
@@ -132,7 +131,22 @@ impl Driver {
     }
 }
 
-impl Hands for Driver {
+impl EffectHandler for Driver {
+    fn handle(&self, effect: Effect) {
+        match effect {
+            Effect::StartTurn(run) => self.start_turn(run),
+            Effect::StopTurn { run_id, turn, cause } => self.stop_turn(run_id, turn, cause),
+            Effect::Survey(run) => self.survey(run),
+            // A driver gives turns to engines. It keeps nothing of their calls, and knows nothing of roundtables.
+            Effect::ForgetCall(..)
+            | Effect::PrepareActivation { .. }
+            | Effect::CreateActivation { .. }
+            | Effect::ForgetRoundtable(_) => {}
+        }
+    }
+}
+
+impl Driver {
     fn start_turn(&self, run: Arc<Run>) {
         let stop = CancellationToken::new();
         let live = Live { turn: run.turn(), stop: stop.clone(), cause: None };
@@ -156,12 +170,6 @@ impl Hands for Driver {
             StopCause::TimedOut => {}
         }
     }
-
-    /// A driver gives turns to engines, and keeps nothing of their calls.
-    fn forget_call(&self, _: RunId, _: adjourn_core::ExecutionId) {}
-
-    /// A driver gives turns to engines, and knows nothing of roundtables.
-    fn see_to(&self, _: adjourn_core::RoundtableId) {}
 
     fn survey(&self, run: Arc<Run>) {
         let inner = self.0.clone();
@@ -212,7 +220,7 @@ impl Inner {
             let Ok(accepted) = self.tell(run_id, Command::EndTurn { turn, observations, end }).await else {
                 break;
             };
-            stays = engine.map(|engine| (engine, accepted.run.clone()));
+            stays = engine.map(|engine| (engine, accepted.state.clone()));
             repair = accepted.events.iter().find_map(|event| match event {
                 Event::RepairStarted { problem, .. } => Some(problem.clone()),
                 _ => None,
@@ -220,7 +228,7 @@ impl Inner {
             if repair.is_none() {
                 break;
             }
-            run = accepted.run;
+            run = accepted.state;
         }
         self.runtime.stats().turn_ended(&run.spec().engine, began.elapsed());
         if let Some((engine, run)) = &stays {
@@ -340,7 +348,7 @@ impl Inner {
         };
         self.tools(toolset, run, stop).make_cleared().await;
         let store = self.teller.store();
-        let now = store.and_then(|store| load(store.as_ref(), run.id()).ok().flatten());
+        let now = store.and_then(|store| load::<Run>(store.as_ref(), run.id()).ok().flatten());
         let Some(now) = now.map(Arc::new) else {
             return Err(failed(ErrorCode::Internal, "the run cannot be read".to_owned()));
         };

@@ -1,8 +1,8 @@
 //! Runs agent work: what stands between the journal and the engines.
 //!
-//! The [`Kernel`] decides when something happens: who gets a slot, which deadline has come, what a restart left
-//! behind. The [`Runtime`] drives it in production. Around them are the configuration, the skill packages, what a user
-//! may ask for, the folders that runs work in, the texts that agents get, and the masking of secrets. It is **not**
+//! The [kernel](adjourn_kernel) decides when something happens. The [`Runtime`] drives it in production. Around it are the
+//! configuration, the skill packages, what a user may ask for, the folders that runs work in, the texts that agents get,
+//! and the masking of secrets. It is **not**
 //! where a status changes (that is the core), where facts become durable (the store) or where an agent is talked to
 //! (the engines).
 //!
@@ -16,7 +16,6 @@
 //! - A secret value is never part of a message, a `Debug` or an error.
 
 mod brief;
-mod clock;
 pub mod config;
 mod contracts;
 mod creation;
@@ -27,7 +26,6 @@ mod folder;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod kernel;
 pub mod prompt;
 mod protected;
 mod prune;
@@ -46,14 +44,11 @@ mod watched;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};
-pub use clock::{Clock, Now, Steady, SystemClock};
-pub use contracts::{Contracts, HistoryError, Toolset, TurnTools, chain};
+pub use contracts::{Contracts, Toolset, TurnTools};
 pub use desk::Desk;
-pub use disk::{DiskSpace, Room};
 pub use driver::{Delta, Driver};
-pub use kernel::{Answer, Denied, Effect, EngineSlots, Kernel, Scheduler, SlotUse, Slots, StopCause};
 pub use prune::{CREATE_KEY_DAYS, KeepReason, KeptRun, PruneError, Pruned, prune};
-pub use runtime::{Hands, Runtime, RuntimeOptions, WeakRuntime};
+pub use runtime::{EffectHandler, Runtime, RuntimeOptions, WeakRuntime};
 pub use service::{Created, ReplyRequest, Service, ServiceError, Settle};
 pub use severity::Severity;
 pub use stats::Stats;

@@ -1,9 +1,8 @@
 //! Roundtables at work: several agents, one agenda.
 //!
 //! What a roundtable means is decided in the core; here is what it takes to hold one. [`RoundtableRequest`] becomes a
-//! spec with the help of the [`Library`] of roles and workflows; `keeper` sees to every roundtable that something
-//! happened to, and `pass` does what it needs to go on: each activation of an agent is an ordinary run, and what the run
-//! says becomes a fact of the roundtable. Nothing in here waits for an agent: the commit that ends its run rings the bell.
+//! spec with the help of the [`Library`] of roles and workflows. The kernel decides what comes next; each activation of an
+//! agent is an ordinary run, which `preparation` prepares and creates when the kernel asks for it.
 //!
 //! # Invariants
 //!
@@ -12,12 +11,10 @@
 //! - What an agent is told is a pure function of the roundtable's state and the texts of the library.
 
 mod activation;
-mod bell;
-mod keeper;
 mod library;
 mod operations;
-mod pass;
 mod plan;
+mod preparation;
 mod prompt;
 mod recorded;
 mod request;
@@ -32,8 +29,7 @@ pub use role::{RoleText, UnreadableRole};
 pub use workflow::{UnreadableWorkflow, Workflow};
 
 pub(crate) use activation::Part;
-pub(crate) use bell::{Bell, bell};
-pub(crate) use keeper::keep;
+pub(crate) use preparation::carry_out;
 pub(crate) use recorded::play;
 
 /// The label of a run that plays a role at a roundtable: which one.

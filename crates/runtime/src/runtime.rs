@@ -1,21 +1,18 @@
-//! The kernel in production: a thread that drives it, and hands that carry out what it wants done.
+//! The kernel in production: a thread that drives it, and a handler that carries out its effects.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use adjourn_core::{
-    Command, ExecutionId, Item, RoundtableId, Run, RunId, Survey, Timestamp, Wanted, roundtable,
+use adjourn_core::roundtable::{self, Purpose, Roundtable};
+use adjourn_core::{Command, Item, RoundtableId, RunId, Survey, Timestamp, Wanted};
+use adjourn_kernel::{
+    Answer, Clock, Denied, Effect, Inputs, Kernel, NotCreated, Preparation, Pulse, Room, SlotUse, Slots,
+    Steps, Stuck, Threads, WeakInputs,
 };
-use adjourn_store::{
-    Error, Inputs, Outcome, Pulse, Steps, Store, Stuck, TableAnswer, TableDecider, TableDenied, TableRequest,
-    Threads, WeakInputs,
-};
+use adjourn_store::{Error, Outcome, Store};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::clock::Clock;
-use crate::disk::Room;
-use crate::kernel::{Answer, Denied, Effect, Kernel, SlotUse, Slots, StopCause};
 use crate::stats::Stats;
 
 /// Requests that may be under way; whoever sends one more waits.
@@ -25,31 +22,21 @@ const UNDER_WAY_MAX: usize = 8192;
 /// is noticed this late.
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 
-/// Carries out what the kernel wants done. Each call returns at once; what it begins goes on elsewhere.
-pub trait Hands: Send + 'static {
-    /// Gives the engine the run's current turn.
-    fn start_turn(&self, run: Arc<Run>);
-
-    /// Ends a turn that is going on.
-    fn stop_turn(&self, run_id: RunId, turn: u32, cause: StopCause);
-
-    /// Looks at what there is of a run's surroundings, and [says](Runtime::surveyed) so.
-    fn survey(&self, run: Arc<Run>);
-
-    /// Removes what was kept for making a call that is over.
-    fn forget_call(&self, run_id: RunId, id: ExecutionId);
-
-    /// Does what a roundtable needs to go on.
-    fn see_to(&self, roundtable: RoundtableId);
+/// Carries out what the kernel wants done.
+pub trait EffectHandler: Send + 'static {
+    /// Begins an effect and returns at once; what it begins goes on elsewhere, and reports to the [`Runtime`].
+    fn handle(&self, effect: Effect);
 }
 
 type Ticket = oneshot::Sender<Answer>;
-type TableTicket = oneshot::Sender<TableAnswer>;
+type RoundtableTicket = oneshot::Sender<Answer<Roundtable>>;
 
 enum Input {
     Ask(Box<(RunId, Command, Ticket)>),
-    AskTable(Box<TableRequest<TableTicket>>),
+    AskRoundtable(Box<(RoundtableId, roundtable::Command, RoundtableTicket)>),
     Surveyed(RunId, Survey),
+    ActivationPrepared(RoundtableId, Purpose, Preparation),
+    ActivationCreated(RunId, Result<(), NotCreated>),
     MissEngine(String),
     Room(Room),
     Drain(oneshot::Sender<()>),
@@ -88,12 +75,12 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the runtime over what `store` holds. `hands` is given a handle to the runtime it works for.
-    pub fn start<H: Hands>(
+    /// Starts the runtime over what `store` holds. `handler` is given a handle to the runtime it works for.
+    pub fn start<H: EffectHandler>(
         store: Arc<dyn Store>,
         options: RuntimeOptions,
         clock: Arc<dyn Clock>,
-        hands: impl FnOnce(WeakRuntime) -> H,
+        handler: impl FnOnce(WeakRuntime) -> H,
     ) -> Result<(Self, Threads), Error> {
         let RuntimeOptions { slots, wanted, room } = options;
         let mut kernel = Kernel::new(store.clone(), slots, clock.look())?;
@@ -111,16 +98,7 @@ impl Runtime {
         };
         let (inputs, threads) = Threads::start(store.clone(), {
             let (clock, stats) = (clock.clone(), stats.clone());
-            let tables = TableDecider::new(store.clone());
-            |inputs| Shell {
-                kernel,
-                tables,
-                in_flight: None,
-                clock,
-                hands: hands(weak(inputs)),
-                drains: Vec::new(),
-                stats,
-            }
+            |inputs| Shell { kernel, clock, handler: handler(weak(inputs)), drains: Vec::new(), stats }
         })?;
         // Nobody else sets it.
         let _ = pulse.set(threads.pulse());
@@ -147,7 +125,7 @@ impl Runtime {
         WeakRuntime { inputs: inputs.downgrade(), store, clock, under_way, draining, stats, pulse }
     }
 
-    /// Begins no turn any more. When this returns, all those that had begun are known to the hands.
+    /// Begins no turn any more. When this returns, all those that had begun are known to the handler.
     pub async fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         let (done, drained) = oneshot::channel();
@@ -168,15 +146,13 @@ impl Runtime {
     }
 
     /// Has a command to a roundtable decided and made durable, or says why not.
-    pub async fn ask_table(&self, id: RoundtableId, command: roundtable::Command) -> TableAnswer {
-        let stopped = || TableDenied::Failed(Arc::new(Denied::nobody()));
-        let _under_way = self.under_way.acquire().await.map_err(|_| stopped())?;
+    pub async fn ask_roundtable(&self, id: RoundtableId, command: roundtable::Command) -> Answer<Roundtable> {
+        let _under_way = self.under_way.acquire().await.map_err(|_| Denied::stopped())?;
         let (ticket, answer) = oneshot::channel();
-        let request = TableRequest { id, command, at: self.clock.now(), ticket };
-        if !self.inputs.send(Input::AskTable(Box::new(request))) {
-            return Err(stopped());
+        if !self.inputs.send(Input::AskRoundtable(Box::new((id, command, ticket)))) {
+            return Err(Denied::stopped());
         }
-        answer.await.map_err(|_| stopped())?
+        answer.await.map_err(|_| Denied::stopped())?
     }
 
     /// The thread that is stuck in one step, if one is: commands are not answered then.
@@ -204,6 +180,16 @@ impl Runtime {
         self.inputs.send(Input::Surveyed(run_id, survey));
     }
 
+    /// Says what was found out about an agent that a roundtable needs.
+    pub(crate) fn activation_prepared(&self, id: RoundtableId, purpose: Purpose, found: Preparation) {
+        self.inputs.send(Input::ActivationPrepared(id, purpose, found));
+    }
+
+    /// Says what came of the creation of a run that a roundtable announced.
+    pub(crate) fn activation_created(&self, run_id: RunId, created: Result<(), NotCreated>) {
+        self.inputs.send(Input::ActivationCreated(run_id, created));
+    }
+
     /// How the slots are used now.
     pub async fn slots(&self) -> Result<SlotUse, Denied> {
         let (answer, slots) = oneshot::channel();
@@ -229,7 +215,7 @@ impl Runtime {
     }
 }
 
-/// A handle that does not keep the runtime going: what its own hands have.
+/// A handle that does not keep the runtime going: what its own handler has.
 #[derive(Clone)]
 pub struct WeakRuntime {
     inputs: WeakInputs<Input>,
@@ -262,20 +248,17 @@ impl WeakRuntime {
     }
 }
 
-/// The kernel, with a clock and hands.
+/// The kernel, with a clock and a handler of its effects.
 struct Shell<H> {
-    kernel: Kernel<Ticket>,
-    tables: TableDecider<TableTicket>,
-    /// How many items of the batch that is being committed are the kernel's. The others are of roundtables.
-    in_flight: Option<usize>,
+    kernel: Kernel<Ticket, RoundtableTicket>,
     clock: Arc<dyn Clock>,
-    hands: H,
+    handler: H,
     /// Who waits until nothing is about to begin.
     drains: Vec<oneshot::Sender<()>>,
     stats: Arc<Stats>,
 }
 
-impl<H: Hands> Steps for Shell<H> {
+impl<H: EffectHandler> Steps for Shell<H> {
     type Input = Input;
 
     fn take(&mut self, input: Input) {
@@ -285,9 +268,16 @@ impl<H: Hands> Steps for Shell<H> {
                 let (run_id, command, ticket) = *asked;
                 self.kernel.ask(run_id, command, ticket);
             }
+            Input::AskRoundtable(asked) => {
+                let (id, command, ticket) = *asked;
+                self.kernel.ask_roundtable(id, command, ticket);
+            }
             Input::Room(room) => self.kernel.set_room(room),
-            Input::AskTable(request) => self.tables.offer(*request),
             Input::Surveyed(run_id, survey) => self.kernel.surveyed(run_id, survey),
+            Input::ActivationPrepared(id, purpose, found) => {
+                self.kernel.activation_prepared(id, purpose, found);
+            }
+            Input::ActivationCreated(run_id, created) => self.kernel.activation_created(run_id, created),
             Input::MissEngine(engine) => self.kernel.miss_engine(&engine),
             Input::Drain(done) => {
                 self.kernel.drain();
@@ -309,67 +299,27 @@ impl<H: Hands> Steps for Shell<H> {
     }
 
     fn submit(&mut self) -> Option<Arc<[Item]>> {
-        if self.in_flight.is_some() {
-            return None;
-        }
-        let (runs, tables) = (self.kernel.submit(), self.tables.submit());
-        let items = match (runs, tables) {
-            (runs, tables) if tables.is_empty() => {
-                self.in_flight = runs.as_ref().map(|runs| runs.len());
-                return runs;
-            }
-            (None, tables) => {
-                self.in_flight = Some(0);
-                tables.into()
-            }
-            (Some(runs), tables) => {
-                self.in_flight = Some(runs.len());
-                runs.iter().cloned().chain(tables).collect()
-            }
-        };
-        Some(items)
+        self.kernel.submit()
     }
 
     fn settle(&mut self, outcome: Result<Vec<Outcome>, Error>) {
-        let Some(runs) = self.in_flight.take() else { return };
         self.kernel.look(self.clock.look());
-        match outcome {
-            Ok(mut outcomes) => {
-                let tables = outcomes.split_off(runs);
-                self.tables.settle(Ok(&tables));
-                self.settle_runs(runs, Ok(outcomes));
-            }
-            Err(error) => {
-                self.tables.settle(Err(&Arc::new(error.clone())));
-                self.settle_runs(runs, Err(error));
-            }
-        }
+        self.kernel.settle(outcome);
     }
 
     fn tell(&mut self) {
+        // Whoever asked may have stopped waiting; the command counts all the same.
         for (ticket, answer) in self.kernel.take_answers() {
-            // Whoever asked may have stopped waiting; the command counts all the same.
+            let _ = ticket.send(answer);
+        }
+        for (ticket, answer) in self.kernel.take_roundtable_answers() {
             let _ = ticket.send(answer);
         }
         for effect in self.kernel.take_effects() {
-            match effect {
-                Effect::StartTurn(run) => {
-                    self.stats.turn_starts(&run, self.clock.now());
-                    self.hands.start_turn(run);
-                }
-                Effect::StopTurn { run_id, turn, cause } => self.hands.stop_turn(run_id, turn, cause),
-                Effect::Survey(run) => self.hands.survey(run),
-                Effect::ForgetCall(run_id, id) => self.hands.forget_call(run_id, id),
-                Effect::SeeTo(roundtable) => self.hands.see_to(roundtable),
+            if let Effect::StartTurn(run) = &effect {
+                self.stats.turn_starts(run, self.clock.now());
             }
-        }
-        for (ticket, answer) in self.tables.take_answers() {
-            if let Ok(accepted) = &answer
-                && !accepted.events.is_empty()
-            {
-                self.hands.see_to(accepted.table.id());
-            }
-            let _ = ticket.send(answer);
+            self.handler.handle(effect);
         }
         if !self.is_busy() {
             for done in self.drains.drain(..) {
@@ -384,15 +334,6 @@ impl<H: Hands> Steps for Shell<H> {
     }
 
     fn is_busy(&self) -> bool {
-        self.kernel.is_committing() || self.kernel.open_len() > 0 || self.tables.is_busy()
-    }
-}
-
-impl<H> Shell<H> {
-    /// Tells the kernel what became of its items, if it had any in the batch.
-    fn settle_runs(&mut self, items: usize, outcome: Result<Vec<Outcome>, Error>) {
-        if items > 0 {
-            self.kernel.settle(outcome);
-        }
+        self.kernel.is_committing() || self.kernel.open_len() > 0
     }
 }

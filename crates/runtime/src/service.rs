@@ -15,23 +15,23 @@ use adjourn_core::{
     ReplyKey, RoundtableId, Run, RunId, RunRow, RunStatus, RunView, canonical, roundtable,
 };
 use adjourn_engine::supervisor::Supervisor;
-use adjourn_store::decider::load_readable;
-use adjourn_store::{Committed, Error, RunFilter, SqliteStore, Store, Threads};
+use adjourn_kernel::{
+    Clock, Committed, Denied, DiskSpace, Effect, Room, Slots, SystemClock, Threads, load_readable,
+};
+use adjourn_store::{Error, RunFilter, SqliteStore, Store};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 pub use contracts::Settle;
 
 use self::edits::Edit;
-use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::desk::Desk;
-use crate::disk::{Disk, DiskSpace, Room};
+use crate::disk::Disk;
 use crate::driver::Driver;
-use crate::kernel::{Denied, Slots, StopCause};
 use crate::reader;
-use crate::roundtable::{Bell, bell, keep};
-use crate::runtime::{Hands, Runtime, RuntimeOptions, WeakRuntime};
+use crate::roundtable::carry_out;
+use crate::runtime::{EffectHandler, Runtime, RuntimeOptions, WeakRuntime};
 use crate::workspace::{WorkspaceError, Workspaces};
 
 /// What was asked for and cannot be had.
@@ -163,21 +163,21 @@ impl Service {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let desk = Arc::new(Desk::new(config, variables, workspaces, supervisor));
-        let mut hands = None;
-        let (bell, listener) = bell();
+        let mut made = None;
+        let (for_roundtables, effects) = tokio::sync::mpsc::unbounded_channel();
         let options = RuntimeOptions { slots, wanted, room: disk.space().room() };
         let (runtime, threads) = Runtime::start(store, options, clock, |weak| {
             let tasks = tokio::runtime::Handle::current();
             let driver = Driver::new(weak, desk.clone(), tasks.clone());
-            hands = Some(driver.clone());
-            Crew { driver, bell, workspaces: desk.workspaces().clone(), tasks }
+            made = Some(driver.clone());
+            EffectHandlers { driver, for_roundtables, workspaces: desk.workspaces().clone(), tasks }
         })?;
-        let driver = hands.expect("the runtime was started with its hands");
+        let driver = made.expect("the runtime was started with its driver");
         let committed = threads.committed();
         let watched = disk.clone().watch(runtime.downgrade());
         watched.map_err(|error| Error::Failed { doing: "start its threads", problem: error.to_string() })?;
         let service = Self { runtime, driver, desk, committed, disk };
-        tokio::spawn(keep(service.downgrade(), listener));
+        tokio::spawn(carry_out(service.downgrade(), effects));
         let (workspaces, known) = (service.desk.workspaces().clone(), service.store().clone());
         tokio::task::spawn_blocking(move || {
             let swept = workspaces.sweep_calls(|run_id, id| is_over(known.as_ref(), run_id, id));
@@ -233,11 +233,11 @@ impl Service {
         let reply = Reply { interaction_id, response, action, by, key, edited_id, edited_key };
         self.look_for_engine(run_id).await;
         let replied = self.runtime.ask(run_id, Command::Reply(reply)).await;
-        let is_recorded = replied.as_ref().is_ok_and(|replied| replied.run.contract(edited_id).is_some());
+        let is_recorded = replied.as_ref().is_ok_and(|replied| replied.state.contract(edited_id).is_some());
         if edited_key.is_some() && !is_recorded {
             self.forget_edit(run_id, edited_id).await;
         }
-        Ok(replied?.run)
+        Ok(replied?.state)
     }
 
     /// Has a run stay queued whose engine is not there: a turn of it would fail.
@@ -276,7 +276,7 @@ impl Service {
 
     /// Cancels a run: it ends when its processes are gone.
     pub async fn cancel(&self, run_id: RunId, by: By) -> Result<Arc<Run>, ServiceError> {
-        Ok(self.runtime.ask(run_id, Command::Cancel(by)).await?.run)
+        Ok(self.runtime.ask(run_id, Command::Cancel(by)).await?.state)
     }
 
     /// The state of a run, as far as its journal can be read.
@@ -314,7 +314,7 @@ impl Service {
         match self.disk.space().room() {
             Room::Enough => Ok(()),
             Room::BelowReserve(DiskSpace { free_bytes, reserve_bytes }) => {
-                Err(Denied::DiskReserve { free_bytes, reserve_bytes }.into())
+                Err(ServiceError::Denied(Denied::DiskReserve { free_bytes, reserve_bytes }))
             }
         }
     }
@@ -347,42 +347,33 @@ impl WeakService {
         let Self { driver, desk, committed, disk, .. } = self.clone();
         Some(Service { runtime, driver, desk, committed, disk })
     }
-
-    /// The journal, for reading, unless the work has ended.
-    pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
-        self.runtime.store()
-    }
 }
 
-/// The hands of a service: turns are driven, and roundtables seen to.
-struct Crew {
+/// The handlers of the kernel's effects in a service.
+struct EffectHandlers {
     driver: Driver,
-    bell: Bell,
+    /// Where effects go that need the service itself. As many as there are seats at roundtables.
+    for_roundtables: tokio::sync::mpsc::UnboundedSender<Effect>,
     workspaces: Workspaces,
     tasks: tokio::runtime::Handle,
 }
 
-impl Hands for Crew {
-    fn start_turn(&self, run: Arc<Run>) {
-        self.driver.start_turn(run);
-    }
-
-    fn stop_turn(&self, run_id: RunId, turn: u32, cause: StopCause) {
-        self.driver.stop_turn(run_id, turn, cause);
-    }
-
-    fn survey(&self, run: Arc<Run>) {
-        self.driver.survey(run);
-    }
-
-    fn forget_call(&self, run_id: RunId, id: ExecutionId) {
-        let workspaces = self.workspaces.clone();
-        // What cannot be removed now, the next start finds.
-        self.tasks.spawn_blocking(move || workspaces.forget_call(run_id, id));
-    }
-
-    fn see_to(&self, roundtable: RoundtableId) {
-        self.bell.ring(roundtable);
+impl EffectHandler for EffectHandlers {
+    fn handle(&self, effect: Effect) {
+        match effect {
+            Effect::StartTurn(_) | Effect::StopTurn { .. } | Effect::Survey(_) => self.driver.handle(effect),
+            Effect::ForgetCall(run_id, id) => {
+                let workspaces = self.workspaces.clone();
+                // What cannot be removed now, the next start finds.
+                self.tasks.spawn_blocking(move || workspaces.forget_call(run_id, id));
+            }
+            Effect::PrepareActivation { .. }
+            | Effect::CreateActivation { .. }
+            | Effect::ForgetRoundtable(_) => {
+                // Fails only when the service has ended.
+                let _ = self.for_roundtables.send(effect);
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use adjourn_core::{Run, Timestamp, TurnReason};
-use adjourn_store::Tally;
+use adjourn_kernel::Tally;
 
 /// Times from a reply to the turn that it leads to, in milliseconds, which is what the journal keeps: from a slot that
 /// was free to a queue of hours.

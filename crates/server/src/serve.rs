@@ -14,9 +14,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use adjourn_kernel::Threads;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use adjourn_store::Threads;
 use axum::serve::{Listener, ListenerExt};
 use tokio_util::sync::CancellationToken;
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::{
     By, Command, Continued, Create, Event, ExecutionId, InteractionId, Reply, ReplyKey, Run, RunId,
 };
-use adjourn_runtime::{Answer, Denied};
+use adjourn_kernel::{Answer, Denied};
 
 pub(crate) use self::reply::How;
 use crate::mirror::News;
@@ -110,7 +110,7 @@ impl Simulation {
         self.watch.create_answered(ticket.run_id, &answer)?;
         let served = match answer {
             Ok(accepted) => {
-                self.created_as(index, &accepted.run)?;
+                self.created_as(index, &accepted.state)?;
                 true
             }
             Err(Denied::Refused(_)) => true,

@@ -10,7 +10,7 @@ use adjourn_core::{
     Observation, PermissionRequest, Process, Profile, Question, Refusal, Run, RunError, RunId, Schema,
     Subject, TurnEnd,
 };
-use adjourn_runtime::{Answer, Denied};
+use adjourn_kernel::{Answer, Denied};
 use std::sync::LazyLock;
 
 pub(crate) use self::calls::Ledger;
@@ -194,7 +194,7 @@ impl Simulation {
         match answer {
             Ok(accepted) => match &ticket.command {
                 Command::EndTurn { .. } => {
-                    self.end_acknowledged(run_id, turn, &accepted.events, &accepted.run);
+                    self.end_acknowledged(run_id, turn, &accepted.events, &accepted.state);
                 }
                 Command::RequestContract(_) | Command::DispatchContract(_) => {
                     self.call_acknowledged(turn, ticket);

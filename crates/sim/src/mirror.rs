@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::fcmp::{FrameType, Header};
 use adjourn_core::{
     Action, ContractDetail, ContractStatus, Entry, Event, ExecutionId, InteractionId, Item, Machine, Record,
-    Run, RunId, RunMachine, RunStatus, StreamId, Subject, Timestamp, TurnReason,
+    Run, RunId, RunMachine, RunStatus, Stream, StreamId, Subject, Timestamp, TurnReason,
 };
 use adjourn_store::Store;
 
@@ -71,8 +71,8 @@ impl Mirror {
             format!("{} events end at {} after {}", entry.events, entry.position, self.position)
         })?;
         self.position = entry.position;
-        let record =
-            Record::of(entry).map_err(|bad| Violation::new("an entry can be read", bad.to_string()))?;
+        let record = Record::<Event>::of(entry)
+            .map_err(|bad| Violation::new("an entry can be read", bad.to_string()))?;
         let before = self.runs.get(&run_id).map(Run::status);
         let mut kept_its_slot = false;
         for event in &record.events {
@@ -178,7 +178,12 @@ impl Mirror {
         })
     }
 
-    fn check_frames(&mut self, run_id: RunId, entry: &Entry, record: &Record) -> Result<(), Violation> {
+    fn check_frames(
+        &mut self,
+        run_id: RunId,
+        entry: &Entry,
+        record: &Record<Event>,
+    ) -> Result<(), Violation> {
         let engine = self.runs.get(&run_id).map_or("", |run| run.spec().engine.as_str());
         let last = self.frames.entry(run_id).or_default();
         for frame in record.frames(Header { run_id, engine }, entry) {

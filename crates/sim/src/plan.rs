@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::RunSpec;
-use adjourn_runtime::Slots;
+use adjourn_kernel::Slots;
 
 use crate::bug::Bug;
 use crate::memory::Unsynced;

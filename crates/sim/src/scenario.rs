@@ -1,7 +1,7 @@
 //! The ways of single runs whose every crash is tried out.
 
 use adjourn_core::{ExecutionMode, Profile, RunSpec, Strict};
-use adjourn_runtime::Slots;
+use adjourn_kernel::Slots;
 
 use crate::plan::{Act, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RunPlan};
 

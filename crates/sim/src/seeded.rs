@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::{ExecutionMode, Profile, ResumesBy, RunSpec, Strict};
-use adjourn_runtime::Slots;
+use adjourn_kernel::Slots;
 use adjourn_store::conformance::Random;
 
 use crate::plan::{Act, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RunPlan};

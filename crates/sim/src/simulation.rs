@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use adjourn_core::{Command, ExecutionId, Item, Strict, Timestamp};
-use adjourn_runtime::{Kernel, Now, Steady};
+use adjourn_kernel::{Kernel, Now, Steady};
 use adjourn_store::Error;
 use adjourn_store::conformance::Random;
 

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use adjourn_core::{
     Command, EndCause, Event, Interaction, Item, Reply, Run, RunId, RunSpec, RunStatus, Timestamp,
 };
-use adjourn_runtime::{Answer, Denied, EngineSlots, Kernel, Room, Slots, StopCause};
-use adjourn_store::{Accepted, After, Store};
+use adjourn_kernel::{Accepted, Answer, Denied, EngineSlots, Kernel, Room, Slots, StopCause};
+use adjourn_store::{After, Store};
 
 use self::asking::Asking;
 use self::deadlines::{Overdue, PATIENCE_MS};
@@ -220,7 +220,7 @@ impl Watch {
             )
         };
         if accepted.events.iter().any(is_end) {
-            self.canceled.insert(accepted.run.id());
+            self.canceled.insert(accepted.state.id());
         }
     }
 
@@ -352,7 +352,7 @@ impl Watch {
             })?;
         }
         for run in mirror.runs.values().filter(|run| !mirror.removed.contains(&run.id())) {
-            let folded = adjourn_store::decider::load(store, run.id());
+            let folded = adjourn_kernel::load::<Run>(store, run.id());
             ensure(
                 folded.is_ok_and(|folded| folded.as_ref() == Some(run)),
                 "the state is the fold of its events",

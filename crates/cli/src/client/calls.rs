@@ -4,13 +4,11 @@ use std::path::PathBuf;
 
 use adjourn_api::{Answer, CreatedView, Files, History, Local, Page, SettleCall, Waiting};
 use adjourn_core::{
-    Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, ListedRun, RoundtableId, RunId,
-    RunView, Settlement, TraceStep,
+    ContractView, ExecutionId, Frame, InteractionView, ListedRun, RunId, RunView, Settlement, TraceStep,
 };
 use axum::body::Body;
 use axum::http::Response;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::call::{Call, Payload, encoded};

@@ -94,7 +94,7 @@ fn is_in_foreground() -> anyhow::Result<bool> {
 }
 
 /// Whether the owner is gone, because the configuration that counts now is not the one that it was started with. An owner in the
-/// background ends for that, unless a turn goes on; whoever goes on with another configuration is named in a warning.
+/// background ends for that, unless a turn goes on: then a warning says that it keeps its configuration.
 async fn ends_for_new_config(global: &Global) -> bool {
     let names_other = global.names_other_config();
     if names_other {
@@ -104,7 +104,15 @@ async fn ends_for_new_config(global: &Global) -> bool {
         return false;
     }
     let mut room = MakeRoom::new(global);
-    while room.asks(&adjourn_store::owner(&global.data)) {
+    loop {
+        let owner = adjourn_store::owner(&global.data);
+        // Another command that saw the change was faster, and its owner has the new configuration.
+        if room.is_replaced_by(&owner) {
+            return false;
+        }
+        if !room.asks(&owner) {
+            break;
+        }
         if answering(&global.data).await.is_none() {
             return true;
         }

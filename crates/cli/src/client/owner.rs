@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use adjourn_kernel::Threads;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
 use adjourn_server::{Door, Server, Socket, can_go_on, is_at_work, serve_socket};
-use adjourn_store::{Error, Threads};
+use adjourn_store::Error;
 use axum::Router;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

@@ -16,8 +16,9 @@ use adjourn_core::{
     By, Command, Create, ExecutionId, ExecutionMode, InteractionId, Reply, RunId, RunSpec, RunStatus,
     StreamId,
 };
+use adjourn_kernel::{Slots, SystemClock};
 use adjourn_runtime::still::StillDesk;
-use adjourn_runtime::{Driver, Runtime, RuntimeOptions, Slots, SystemClock};
+use adjourn_runtime::{Driver, Runtime, RuntimeOptions};
 use adjourn_store::{SqliteStore, Store};
 use anyhow::{Context, Result};
 use serde_json::json;

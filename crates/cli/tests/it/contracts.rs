@@ -12,9 +12,10 @@ use adjourn_core::{
     ToolCall, TurnEnd,
 };
 use adjourn_engine::supervisor::{SUBCOMMAND, Supervisor};
+use adjourn_kernel::SystemClock;
+use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
 use adjourn_runtime::request::RunRequest;
-use adjourn_runtime::{Service, SystemClock};
 use serde_json::{Value, json};
 
 use crate::serving::Serving;

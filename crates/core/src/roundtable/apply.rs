@@ -16,22 +16,11 @@ use crate::machines::{
     ConflictMachine, ConflictStatus, ConflictTrigger, QuestionMachine, QuestionStatus, QuestionTrigger,
     RoundMachine, RoundTrigger, RoundtableMachine, RoundtableStatus, TopicMachine, TopicStatus,
 };
+use crate::stream::BadEvent;
 use crate::{
     Actor, InteractionId, InteractionMachine, InteractionStatus, InteractionTrigger, RoundtableId, RunId,
     Timestamp,
 };
-
-/// An event that does not follow from the ones before it: the journal was not written by this code, or was damaged.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("event {seq} of {roundtable} does not follow from the ones before it: {problem}")]
-pub struct BadEvent {
-    /// The roundtable.
-    pub roundtable: RoundtableId,
-    /// The place of the event.
-    pub seq: u64,
-    /// What is wrong with it.
-    pub problem: String,
-}
 
 impl Roundtable {
     /// The state after the first event.
@@ -43,7 +32,7 @@ impl Roundtable {
             },
             other => format!("it has to be `opened`, not {other:?}"),
         };
-        Err(BadEvent { roundtable: id, seq: 1, problem })
+        Err(BadEvent { stream: id.into(), seq: 1, problem })
     }
 
     pub(super) fn with_spec(
@@ -76,6 +65,7 @@ impl Roundtable {
             escalations: Vec::new(),
             interactions: Vec::new(),
             person_keys: Vec::new(),
+            abandoned: Vec::new(),
             closing: None,
             spec: Arc::new(spec.clone()),
         }
@@ -85,7 +75,7 @@ impl Roundtable {
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), BadEvent> {
         self.seq += 1;
         self.updated_at = at;
-        self.add(at, event).map_err(|problem| BadEvent { roundtable: self.id, seq: self.seq, problem })?;
+        self.add(at, event).map_err(|problem| BadEvent { stream: self.id.into(), seq: self.seq, problem })?;
         if matches!(event, Event::RoundOpened { .. }) {
             self.local_frame = 0;
         }
@@ -241,10 +231,15 @@ impl Roundtable {
     fn close(&mut self, closing: &Closing) -> Result<(), String> {
         self.status = RoundtableMachine::step(self.status, closing.reason, closing.by.actor())
             .map_err(|refused| refused.to_string())?;
-        self.current = None;
+        self.drop_round();
         self.escalation_wish = None;
         self.closing = Some(closing.clone());
         Ok(())
+    }
+
+    /// Drops the round that is going on. Its runs have to be canceled.
+    pub(super) fn drop_round(&mut self) {
+        self.abandoned.extend(self.current.take().iter().flat_map(Round::runs_at_work));
     }
 
     fn round_mut(&mut self) -> Result<&mut Round, String> {

@@ -19,17 +19,8 @@ use super::round::Round;
 use crate::interaction::{By, ReplyKey};
 use crate::machine::Machine;
 use crate::machines::{RoundStep, RoundtableMachine, RoundtableTrigger, TopicStatus};
+use crate::stream::Decided;
 use crate::{ClaimKey, InteractionId, Known, Question, RoundtableId, Timestamp};
-
-/// What follows from a command.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decided {
-    /// The facts, to be committed before anything is done about them. None where the command changes nothing, because
-    /// what it asks for is so already.
-    pub events: Vec<Event>,
-    /// The state with these facts.
-    pub table: Roundtable,
-}
 
 impl Roundtable {
     /// The keys whose holders have to be known when a command is decided.
@@ -43,7 +34,7 @@ impl Roundtable {
         before: Option<&Self>,
         command: &Command,
         known: &Known,
-    ) -> Result<Decided, Refusal> {
+    ) -> Result<Decided<Self>, Refusal> {
         if let Some(key) = opening_key(command)
             && let Some(holder) = known.holder(&open_key(&key.key))
         {
@@ -61,7 +52,7 @@ impl Roundtable {
     }
 
     /// Decides the opening of the roundtable `id`.
-    pub fn open(id: RoundtableId, command: &Command, now: Timestamp) -> Result<Decided, Refusal> {
+    pub fn open(id: RoundtableId, command: &Command, now: Timestamp) -> Result<Decided<Self>, Refusal> {
         match command {
             Command::Open(open) => open::open(id, open, now),
             Command::OpenRound
@@ -80,8 +71,8 @@ impl Roundtable {
     }
 
     /// Decides a command. The roundtable itself does not change.
-    pub fn decide(&self, command: &Command, now: Timestamp) -> Result<Decided, Refusal> {
-        let mut draft = Draft { table: self.clone(), events: Vec::new(), now };
+    pub fn decide(&self, command: &Command, now: Timestamp) -> Result<Decided<Self>, Refusal> {
+        let mut draft = Draft::new(self, now);
         match command {
             Command::Open(_) => return Err(Refusal::RoundtableExists(self.id)),
             Command::OpenRound => open::open_round(&mut draft)?,
@@ -101,7 +92,7 @@ impl Roundtable {
             Command::Close(by) => person::close(&mut draft, by)?,
             Command::Fail { problem } => draft.fail(problem)?,
         }
-        Ok(Decided { events: draft.events, table: draft.table })
+        Ok(draft.decided())
     }
 }
 
@@ -132,6 +123,14 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    pub(super) fn new(table: &Roundtable, now: Timestamp) -> Self {
+        Self { table: table.clone(), events: Vec::new(), now }
+    }
+
+    pub(super) fn decided(self) -> Decided<Roundtable> {
+        Decided { events: self.events, state: self.table }
+    }
+
     /// Adds an event to the decision and to the state.
     pub(super) fn emit(&mut self, event: Event) {
         self.table.apply(self.now, &event).expect("an event that follows from a state applies to that state");

@@ -10,11 +10,11 @@ use super::interaction::{Matter, Word};
 use super::point::{NewConflict, NewQuestion, Settler};
 use super::proposal::{RefusedProposal, Synthesis};
 use super::round::{Asked, Missing, NextDecision, Purpose};
-use super::set_aside::SetAside;
 use super::spec::RoundtableSpec;
 use crate::interaction::{By, ReplyKey};
 use crate::machines::{RoundtableTrigger, TopicStatus, TopicTrigger};
-use crate::{InteractionId, Question, RunId};
+use crate::stream::SetAside;
+use crate::{InteractionId, Question, RoundtableRow, RunId};
 
 /// Something that happened at a roundtable.
 ///
@@ -182,7 +182,7 @@ pub enum Event {
     /// The roundtable ended. A round that was not recorded is dropped with it.
     Closed(Closing),
     /// A part of the journal before this cannot be read. The state goes on from here.
-    SetAside(Box<SetAside>),
+    SetAside(Box<SetAside<RoundtableRow>>),
 }
 
 /// The person behind a change.

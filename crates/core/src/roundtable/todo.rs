@@ -36,10 +36,9 @@ impl Roundtable {
         }
     }
 
-    /// The runs that were announced for the current round and have not been heard of: what has to be canceled when the
-    /// roundtable is closed.
-    pub fn at_work(&self) -> Vec<RunId> {
-        self.current.as_ref().map(Round::runs_at_work).unwrap_or_default()
+    /// The runs that were at work when their round was dropped, because the roundtable was closed. They have to be canceled.
+    pub fn abandoned(&self) -> &[RunId] {
+        &self.abandoned
     }
 }
 
@@ -55,7 +54,7 @@ impl Round {
         Todo::Agents { to_start, at_work: self.runs_at_work() }
     }
 
-    fn runs_at_work(&self) -> Vec<RunId> {
+    pub(super) fn runs_at_work(&self) -> Vec<RunId> {
         let at_work = self.activations.iter().filter(|activation| activation.outcome.is_none());
         at_work.map(|activation| activation.run_id).collect()
     }

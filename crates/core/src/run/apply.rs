@@ -6,32 +6,23 @@ use super::event::{ContractDetail, EndCause, Event, Observation, TurnReason};
 use super::{Profile, Run, RunSpec, Strict, Usage};
 use crate::interaction::{Action, By, ByKind, Resolution, Subject};
 use crate::machine::Machine;
+use crate::stream::BadEvent;
 use crate::{
     Actor, Contract, ContractMachine, ExecutionId, Interaction, InteractionId, InteractionMachine,
     InteractionStatus, InteractionTrigger, Outcome, Paused, RunId, RunMachine, RunStatus, RunTrigger,
     Timestamp, Transition, WarningCode,
 };
 
-/// An event that does not follow from the ones before it: the journal was not written by this code, or was damaged.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("event {seq} of {run} does not follow from the ones before it: {problem}")]
-pub struct BadEvent {
-    /// The run.
-    pub run: RunId,
-    /// The place of the event.
-    pub seq: u64,
-    /// What is wrong with it.
-    pub problem: String,
-}
-
 impl Run {
     /// The state after the first event.
     pub fn created(id: RunId, at: Timestamp, event: &Event) -> Result<Self, BadEvent> {
         match event {
             Event::Created(spec) => Ok(Self::with_spec(id, at, spec)),
-            other => {
-                Err(BadEvent { run: id, seq: 1, problem: format!("it has to be `created`, not {other:?}") })
-            }
+            other => Err(BadEvent {
+                stream: id.into(),
+                seq: 1,
+                problem: format!("it has to be `created`, not {other:?}"),
+            }),
         }
     }
 
@@ -78,7 +69,7 @@ impl Run {
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), BadEvent> {
         self.seq += 1;
         self.updated_at = at;
-        self.add(at, event).map_err(|problem| BadEvent { run: self.id, seq: self.seq, problem })?;
+        self.add(at, event).map_err(|problem| BadEvent { stream: self.id.into(), seq: self.seq, problem })?;
         let frames = crate::fcmp::frames(event);
         self.frame += frames;
         self.local_frame += frames;
@@ -317,15 +308,13 @@ impl Run {
         }
         match reason {
             TurnReason::GoOn => {}
-            // What a person said takes the run on: earlier restarts are not the fault of this turn.
-            TurnReason::First | TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => {
+            TurnReason::First => self.restarts = 0,
+            // What a person said takes the run on: earlier restarts are not the fault of this turn, and the one before came
+            // to its end.
+            TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => {
                 self.restarts = 0;
+                self.knows_task = true;
             }
-        }
-        match reason {
-            TurnReason::First | TurnReason::GoOn => {}
-            // The turn before came to its end.
-            TurnReason::Answer | TurnReason::Settled | TurnReason::Permission => self.knows_task = true,
         }
     }
 

@@ -20,24 +20,15 @@ use super::event::{ContractDetail, Event};
 use super::refusal::Refusal;
 use crate::interaction::{Action, Subject};
 use crate::machine::Machine;
+use crate::stream::Decided;
 use crate::{
     Actor, ClaimKey, ContractMachine, ContractTrigger, ExecutionId, IdempotencyKey, InteractionId, Question,
     RunError, RunId, RunMachine, RunTrigger, Timestamp, ToolCall,
 };
 
-/// What follows from a command.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decided {
-    /// The facts, to be committed before anything is done about them. None where the command changes nothing, because
-    /// what it asks for is so already.
-    pub events: Vec<Event>,
-    /// The state with these facts.
-    pub run: Run,
-}
-
 impl Run {
     /// Decides the creation of the run `id`.
-    pub fn create(id: RunId, command: &Command, known: &Known) -> Result<Decided, Refusal> {
+    pub fn create(id: RunId, command: &Command, known: &Known) -> Result<Decided<Self>, Refusal> {
         match command {
             Command::Create(create) => create::create(id, create, known),
             Command::StartTurn
@@ -62,7 +53,7 @@ impl Run {
     }
 
     /// Decides a command. The run itself does not change.
-    pub fn decide(&self, command: &Command, known: &Known) -> Result<Decided, Refusal> {
+    pub fn decide(&self, command: &Command, known: &Known) -> Result<Decided<Self>, Refusal> {
         let mut draft = Draft::new(self, known);
         match command {
             Command::Create(_) => return Err(Refusal::RunExists(self.id)),
@@ -164,11 +155,11 @@ impl<'a> Draft<'a> {
     }
 
     /// The decision, made. Whatever the entrances let through, nothing is journaled that could not be read back.
-    pub(super) fn decided(self) -> Result<Decided, Refusal> {
+    pub(super) fn decided(self) -> Result<Decided<Run>, Refusal> {
         for event in &self.events {
             event.check_documents()?;
         }
-        Ok(Decided { events: self.events, run: self.run })
+        Ok(Decided { events: self.events, state: self.run })
     }
 
     fn now(&self) -> Timestamp {

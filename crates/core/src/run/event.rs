@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::set_aside::SetAside;
 use super::spec::RunSpec;
 use crate::interaction::{Action, By, ReplyKey, Subject};
 use crate::names::named;
+use crate::stream::SetAside;
 use crate::{
     Actor, Boot, ContractSpec, ContractStatus, ContractTrigger, ExecutionId, InteractionId, Question,
-    RunError, RunStatus, RunTrigger, Timestamp, ToolDigest, ToolDigests, Warning,
+    RunError, RunRow, RunStatus, RunTrigger, Timestamp, ToolDigest, ToolDigests, Warning,
 };
 
 /// Something that happened to a run.
@@ -166,7 +166,7 @@ pub enum Event {
     /// The run has a result.
     ResultRecorded(Value),
     /// A part of the journal before this cannot be read. The state goes on from here.
-    SetAside(Box<SetAside>),
+    SetAside(Box<SetAside<RunRow>>),
 }
 
 /// A call that was refused before there was a contract for it.

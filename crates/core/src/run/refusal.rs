@@ -36,6 +36,9 @@ pub enum Refusal {
         /// What could have been named.
         open: Vec<InteractionId>,
     },
+    /// No question about this contract was ever asked.
+    #[error("nothing was asked about {0}, so there is nothing to answer")]
+    NothingAsked(ExecutionId),
     /// The deadline is still to come, or there is none.
     #[error("question {0} is not due")]
     NotDue(InteractionId),
@@ -137,6 +140,7 @@ impl Refusal {
             | Self::UnknownInteraction { .. }
             | Self::NotOpen { .. }
             | Self::NotDue(_)
+            | Self::NothingAsked(_)
             | Self::KeyReused { .. }
             | Self::CreatedBefore(_)
             | Self::CreatedAndRemoved { .. }

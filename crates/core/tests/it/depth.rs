@@ -107,14 +107,14 @@ fn a_command_with_a_document_beyond_the_limit_is_refused_and_nothing_is_decided(
         let known = Known::at(Timestamp::from_millis(5));
         Run::create(RunId::from_bits(1), &Command::Create(Create { spec, key: None }), &known)
     };
-    let run = create(JSON_DEPTH_MAX).unwrap().run;
+    let run = create(JSON_DEPTH_MAX).unwrap().state;
     let refused = create(JSON_DEPTH_MAX + 1).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "a JSON document in it cannot be kept: it is nested 65 levels deep, at most 64 are allowed"
     );
     let known = Known::at(Timestamp::from_millis(6));
-    let run = run.decide(&Command::StartTurn, &known).unwrap().run;
+    let run = run.decide(&Command::StartTurn, &known).unwrap().state;
     let detail = nested(JSON_DEPTH_MAX + 1);
     let observations = vec![Observation::ToolCall { name: "t".to_owned(), detail, raw: None }];
     let observed = run.decide(&Command::Observe { turn: 1, observations }, &known);

@@ -1,6 +1,6 @@
 //! Entries of a journal whose places cannot be right. A disk may give back anything.
 
-use adjourn_core::{Entry, Folding, Record, RunId, StreamId, Timestamp, roundtable};
+use adjourn_core::{Entry, Folding, Record, Run, RunId, StreamId, Timestamp, roundtable};
 use serde_json::{Value, json};
 
 fn entry(stream: StreamId, payload: &Value) -> Entry {
@@ -19,12 +19,13 @@ fn created(frame: u64, local: u64) -> Value {
 fn an_entry_that_stands_after_more_frames_than_there_can_be_is_unreadable() {
     let run = RunId::from_bits(1);
     for (frame, local) in [(u64::MAX, 0), (0, u64::MAX)] {
-        let error = Record::of(&entry(run.into(), &created(frame, local))).unwrap_err();
+        let error =
+            Record::<adjourn_core::Event>::of(&entry(run.into(), &created(frame, local))).unwrap_err();
         assert!(error.to_string().contains("18446744073709551615"), "{error}");
         let table = json!({"p": [frame, 0, local], "e": []});
-        assert!(roundtable::Record::of(&entry(run.into(), &table)).is_err());
+        assert!(Record::<roundtable::Event>::of(&entry(run.into(), &table)).is_err());
     }
-    assert!(Record::of(&entry(run.into(), &created(7, 7))).is_ok());
+    assert!(Record::<adjourn_core::Event>::of(&entry(run.into(), &created(7, 7))).is_ok());
 }
 
 #[test]
@@ -38,7 +39,7 @@ fn a_stream_that_goes_on_after_more_events_than_there_can_be_is_unreadable() {
         });
         let set_aside = json!({"seq": seq, "frame": frame, "row": row, "problem": "a damage"});
         let payload = json!({"p": [1, 1, 1], "e": [{"set_aside": set_aside}]});
-        let mut folding = Folding::new(run);
+        let mut folding = Folding::<Run>::new(run);
         folding.add(&entry(run.into(), &payload));
         let damage = folding.finish().unwrap_err().to_string();
         assert!(damage.contains("18446744073709551615"), "{damage}");

@@ -9,7 +9,7 @@ use adjourn_core::{
     Action, By, ClaimKey, Command, ContractAction, ContractDetail, ContractMachine, ContractReport, Event,
     Evidence, ExecutionId, ExecutionMode, Frame, Holder, Interaction, InteractionId, Known, Machine,
     Observation, OpenInteraction, Profile, Reply, Run, RunId, RunMachine, RunRow, RunStatus, RunTrigger,
-    Strict, Subject, Survey, TurnEnd,
+    Stream, Strict, Subject, Survey, TurnEnd,
 };
 use serde_json::{Value, json};
 

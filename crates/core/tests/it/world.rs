@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use adjourn_core::fcmp::Header;
 use adjourn_core::{
     Boot, Change, ClaimKey, Command, ContractRow, Entry, Event, ExecutionId, Frame, Holder, InteractionId,
-    Item, Known, OpenInteraction, Record, Refusal, Run, RunId, RunRow, StreamId, Timestamp, item,
+    Item, Known, OpenInteraction, Record, Refusal, Run, RunId, RunRow, Stream, StreamId, Timestamp, item,
 };
 
 /// What a store keeps: entries by stream, and the rows that can be looked up.
@@ -152,22 +152,19 @@ impl World {
         .map_err(Unchanged::Refused)?;
         let mut frames = Vec::new();
         if !decided.events.is_empty() {
-            let create = match command {
-                Command::Create(create) => Some(create),
-                _ => None,
-            };
-            let item = item(before.as_ref(), create, &decided.events, &decided.run);
+            let claims = Run::claims(command, id);
+            let item = item(before.as_ref(), claims, &decided.events, &decided.state);
             let entry = self.journal.commit(id, item).ok_or(Unchanged::Conflict)?;
-            let record = Record::of(&entry).unwrap();
+            let record = Record::<Event>::of(&entry).unwrap();
             assert_eq!(record.events, decided.events, "an event reads back as it was");
             let folded = Run::fold_on(id, before.clone(), &entry).unwrap();
-            assert_eq!(folded, decided.run, "the state is the fold of its events");
+            assert_eq!(folded, decided.state, "the state is the fold of its events");
             frames = record.frames(header(&folded), &entry);
             self.runs.insert(id, folded);
         } else {
-            assert_eq!(before.as_ref(), Some(&decided.run), "without an event nothing changes");
+            assert_eq!(before.as_ref(), Some(&decided.state), "without an event nothing changes");
         }
-        Ok(Accepted { before, after: decided.run, events: decided.events, frames })
+        Ok(Accepted { before, after: decided.state, events: decided.events, frames })
     }
 
     pub(crate) fn known(&self, run: Option<&Run>, command: &Command, sight: Sight) -> Known {
@@ -192,6 +189,6 @@ pub(crate) fn stream(world: &World, id: RunId) -> Vec<Frame> {
     let run = world.run(id);
     world.journal.entries[&id]
         .iter()
-        .flat_map(|entry| Record::of(entry).unwrap().frames(header(run), entry))
+        .flat_map(|entry| Record::<Event>::of(entry).unwrap().frames(header(run), entry))
         .collect()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use adjourn_core::fcmp::Header;
 use adjourn_core::{ErrorCode, FrameType, InteractionId, InteractionStatus, Record, Run, RunId, RunStatus};
-use adjourn_store::decider::load;
+use adjourn_kernel::load;
 use adjourn_store::{After, RunFilter, SqliteStore, Store};
 
 use super::kill::Said;
@@ -19,7 +19,7 @@ pub(crate) fn main(data: &Path, said: &Said) -> Result<(), String> {
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     let mut runs = BTreeMap::new();
     for row in rows {
-        let run = load(&store, row.run_id).map_err(|error| error.to_string())?;
+        let run = load::<adjourn_core::Run>(&store, row.run_id).map_err(|error| error.to_string())?;
         let run = run.ok_or_else(|| format!("{} has a row and no journal", row.run_id))?;
         let end = match (run.status(), run.error().map(|error| error.code)) {
             (RunStatus::Succeeded, _) => "succeeded".to_owned(),
@@ -70,7 +70,7 @@ fn frames(store: &SqliteStore, run: &Run) -> Result<(), String> {
     let header = Header { run_id: run.id(), engine: &run.spec().engine };
     let mut frames = Vec::new();
     for entry in &entries {
-        let record = Record::of(entry).map_err(|error| error.to_string())?;
+        let record = Record::<adjourn_core::Event>::of(entry).map_err(|error| error.to_string())?;
         frames.extend(record.frames(header, entry));
     }
     let seqs: Vec<_> = frames.iter().map(|frame| frame.seq).collect();

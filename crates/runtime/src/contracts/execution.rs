@@ -6,7 +6,7 @@ use adjourn_core::{
 };
 use adjourn_engine::tools::{Called, PreparedCall, Unfinished};
 use adjourn_engine::{Stale, Told};
-use adjourn_store::decider::load;
+use adjourn_kernel::load;
 use serde_json::Value;
 
 use super::approval::{Irreversible, Standing};
@@ -35,7 +35,7 @@ impl Inner {
     pub(super) async fn execute_recorded(&self, id: ExecutionId) -> Told {
         let Some(again) = self.asks_again(id).await else { return self.execute(&self.run, id).await };
         match self.tell(Command::AskAgain(again)).await {
-            Ok(asked) => told(&asked.run, asked_for(&asked.run, id)),
+            Ok(asked) => told(&asked.state, asked_for(&asked.state, id)),
             Err(_) => Told::Stale(Stale),
         }
     }
@@ -75,14 +75,15 @@ impl Inner {
             Err(problem) => ContractReport::Failed(problem),
         };
         match self.tell(Command::ReportContract { id, report }).await {
-            Ok(reported) => told(&reported.run, asked_for(&reported.run, id)),
+            Ok(reported) => told(&reported.state, asked_for(&reported.state, id)),
             Err(_) => self.ended_meanwhile(id),
         }
     }
 
     /// What the agent is told about a call that could not go on: that a person canceled it, or that the turn is over.
     fn ended_meanwhile(&self, id: ExecutionId) -> Told {
-        let now = self.teller.store().and_then(|store| load(store.as_ref(), self.run.id()).ok().flatten());
+        let now =
+            self.teller.store().and_then(|store| load::<Run>(store.as_ref(), self.run.id()).ok().flatten());
         match now.filter(|run| run.contract(id).is_some_and(|contract| contract.status.is_terminal())) {
             Some(run) => told(&run, asked_for(&run, id)),
             None => Told::Stale(Stale),

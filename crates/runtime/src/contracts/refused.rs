@@ -2,7 +2,7 @@
 
 use adjourn_core::{Command, ContractStatus, ExecutionId, Holder, RefusedCall};
 use adjourn_engine::{Call, Told};
-use adjourn_store::decider::load;
+use adjourn_kernel::load;
 
 use super::turn::Inner;
 
@@ -46,7 +46,7 @@ impl Inner {
         let holding = holder.stream.run();
         let run = holding
             .zip(self.teller.store())
-            .and_then(|(run_id, store)| load(store.as_ref(), run_id).ok().flatten());
+            .and_then(|(run_id, store)| load::<adjourn_core::Run>(store.as_ref(), run_id).ok().flatten());
         let consequence = run.and_then(|run| Some(run.contract(holder.execution_id?)?.consequence()));
         let before = format!("the same call was made before, by {}", holder.stream);
         let Some(consequence) = consequence else {

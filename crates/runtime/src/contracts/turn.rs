@@ -21,8 +21,8 @@ use super::offers::{self, Offered, Wanted};
 use super::refused::NotMade;
 use super::{Contracts, ask_user, history};
 use crate::driver::Teller;
-use crate::kernel::{Answer, Denied};
 use crate::workspace::Workspaces;
+use adjourn_kernel::{Answer, Denied};
 
 /// What the calls of a run need that is not in the journal.
 #[derive(Debug, Clone)]
@@ -160,7 +160,7 @@ impl Inner {
             }
             let (turn, tools) = (self.run.turn(), offers::digests(offered));
             let listed = self.tell(Command::ListTools { turn, tools }).await.map_err(|_| Stale)?;
-            Ok(listed.run.listed_tools().cloned().unwrap_or_default())
+            Ok(listed.state.listed_tools().cloned().unwrap_or_default())
         };
         self.first_listed.get_or_try_init(list).await
     }
@@ -272,7 +272,7 @@ impl Inner {
     ) -> Result<Option<Arc<Run>>, NotMade> {
         let request = RequestContract { turn: self.run.turn(), spec, approval };
         match self.tell(Command::RequestContract(request)).await {
-            Ok(accepted) => Ok(Some(accepted.run)),
+            Ok(accepted) => Ok(Some(accepted.state)),
             Err(Denied::Refused(Refusal::Held(holder))) => Err(self.held(&holder)),
             Err(_) => Ok(None),
         }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use adjourn_core::{Command, RunId};
 use adjourn_store::Store;
 
-use crate::kernel::{Answer, Denied};
 use crate::runtime::WeakRuntime;
+use adjourn_kernel::{Answer, Denied};
 
 /// How long it is waited before the journal is told again what it could not take.
 const RETRY_AFTER: Duration = Duration::from_secs(1);

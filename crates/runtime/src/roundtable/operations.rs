@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use adjourn_api::{GivenWorkflow, NewFacilitator, NewParticipant, NewWorkflow};
 use adjourn_core::roundtable::{
-    self, ArtifactId, ChangeArtifact, Command, EscalationWish, Frame, Open, Pace, PersonChange, Record,
-    Refusal, Reply, Roundtable, open_key,
+    self, ArtifactId, ChangeArtifact, Command, EscalationWish, Frame, Open, Pace, PersonChange, Refusal,
+    Reply, Roundtable, open_key,
 };
-use adjourn_core::{By, InteractionId, ReplyKey, RoundtableId, RoundtableRow, canonical};
+use adjourn_core::{By, InteractionId, Record, ReplyKey, RoundtableId, RoundtableRow, Stream, canonical};
 use adjourn_engine::ShellVariables;
-use adjourn_store::{After, Error, TableDenied, load_readable_roundtable};
+use adjourn_kernel::{Denied, load_readable};
+use adjourn_store::{After, Error};
 use serde_json::{Value, json};
 
 use super::library::Library;
@@ -76,15 +77,15 @@ impl Service {
                 return Err(ServiceError::Internal("opening the roundtable stopped halfway".to_owned()));
             }
         };
-        let accepted = self.runtime().ask_table(id, Command::Open(Box::new(open))).await;
+        let accepted = self.runtime().ask_roundtable(id, Command::Open(Box::new(open))).await;
         // Where it is not known whether it will be there after a crash, the next start finds out.
-        let is_another = accepted.as_ref().is_ok_and(|accepted| accepted.table.id() != id);
-        if is_another || matches!(accepted, Err(TableDenied::Refused(_))) {
+        let is_another = accepted.as_ref().is_ok_and(|accepted| accepted.state.id() != id);
+        if is_another || matches!(accepted, Err(Denied::Refused(_))) {
             self.desk().workspaces().forget_roundtable_shell(id);
         }
         let accepted = accepted?;
-        let notice = notice.filter(|_| accepted.table.id() == id);
-        Ok(Opened { table: accepted.table, notice })
+        let notice = notice.filter(|_| accepted.state.id() == id);
+        Ok(Opened { table: accepted.state, notice })
     }
 
     /// Keeps what the engines here may have of a shell's variables, for the agents of a roundtable.
@@ -129,7 +130,7 @@ impl Service {
     /// The state of a roundtable. [`RoundtableView`](roundtable::RoundtableView) shows it, and
     /// [`ArtifactView`](roundtable::ArtifactView) its artifacts.
     pub fn roundtable(&self, id: RoundtableId) -> Result<Roundtable, ServiceError> {
-        load_readable_roundtable(self.store().as_ref(), id)?.ok_or(ServiceError::UnknownRoundtable(id))
+        load_readable(self.store().as_ref(), id)?.ok_or(ServiceError::UnknownRoundtable(id))
     }
 
     /// The row of a roundtable, which is cheaper than its state.
@@ -150,7 +151,7 @@ impl Service {
             Roundtable::fold(id, &first).map_err(damaged)?.ok_or(ServiceError::UnknownRoundtable(id))?;
         let mut frames = Vec::new();
         for entry in self.store().read(id.into(), After::Frame(after), limit)? {
-            let record = Record::of(&entry).map_err(damaged)?;
+            let record = Record::<roundtable::Event>::of(&entry).map_err(damaged)?;
             // The first entry may begin before.
             frames.extend(record.frames(&table, &entry).into_iter().filter(|frame| frame.seq > after));
         }
@@ -216,18 +217,23 @@ impl Service {
         id: RoundtableId,
         command: Command,
     ) -> Result<Arc<Roundtable>, ServiceError> {
-        Ok(self.runtime().ask_table(id, command).await?.table)
+        Ok(self.runtime().ask_roundtable(id, command).await?.state)
     }
 }
 
-impl From<TableDenied> for ServiceError {
-    fn from(denied: TableDenied) -> Self {
+impl From<Denied<Roundtable>> for ServiceError {
+    fn from(denied: Denied<Roundtable>) -> Self {
         match denied {
-            TableDenied::Refused(Refusal::UnknownRoundtable(id)) => Self::UnknownRoundtable(id),
-            TableDenied::Refused(Refusal::Invalid(errors)) => Self::Invalid(errors),
-            TableDenied::Refused(refusal) => Self::Roundtable(refusal),
-            TableDenied::Failed(error) => Self::Denied(crate::Denied::Failed(error)),
-            other => Self::Internal(other.to_string()),
+            Denied::Refused(Refusal::UnknownRoundtable(id)) => Self::UnknownRoundtable(id),
+            Denied::Refused(Refusal::Invalid(errors)) => Self::Invalid(errors),
+            Denied::Refused(refusal) => Self::Roundtable(refusal),
+            Denied::Failed(error) => Self::Denied(Denied::Failed(error)),
+            Denied::QueueFull { waiting, queue_max } => {
+                Self::Denied(Denied::QueueFull { waiting, queue_max })
+            }
+            Denied::DiskReserve { free_bytes, reserve_bytes } => {
+                Self::Denied(Denied::DiskReserve { free_bytes, reserve_bytes })
+            }
         }
     }
 }

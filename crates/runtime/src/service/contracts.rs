@@ -9,7 +9,7 @@ use adjourn_core::{
 use adjourn_store::After;
 
 use super::{ReplyRequest, Service, ServiceError};
-use crate::kernel::Denied;
+use adjourn_kernel::Denied;
 
 /// Entries of a stream that are read at once.
 ///
@@ -58,7 +58,7 @@ impl Service {
         let happened = said.outcome.happened();
         let settle = Command::SettleContract { id, happened, note: said.note, by: said.by };
         match self.runtime().ask(row.run_id, settle).await {
-            Ok(accepted) => Ok(accepted.run),
+            Ok(accepted) => Ok(accepted.state),
             Err(Denied::Refused(Refusal::NothingToSettle(_))) => {
                 let run = self.run(row.run_id)?;
                 let contract = run.contract(id).ok_or(ServiceError::UnknownContract(id))?;
@@ -79,7 +79,7 @@ impl Service {
     /// contract.
     pub async fn cancel_contract(&self, id: ExecutionId, by: By) -> Result<Arc<Run>, ServiceError> {
         let row = self.store().contract(id)?.ok_or(ServiceError::UnknownContract(id))?;
-        Ok(self.runtime().ask(row.run_id, Command::CancelContract { id, by }).await?.run)
+        Ok(self.runtime().ask(row.run_id, Command::CancelContract { id, by }).await?.state)
     }
 
     /// Answers the question about one contract, as [`reply`](Self::reply) does. A question of another contract is none of
@@ -104,7 +104,9 @@ impl Service {
                 meant.or_else(|| about().next_back()).map(|it| it.interaction_id)
             }
         };
-        let interaction_id = Some(interaction_id.unwrap_or(InteractionId(0)));
+        if interaction_id.is_none() {
+            return Err(ServiceError::Denied(Denied::Refused(Refusal::NothingAsked(id))));
+        }
         self.reply(run.id(), ReplyRequest { interaction_id, ..answer }).await
     }
 }

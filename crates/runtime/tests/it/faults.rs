@@ -7,8 +7,8 @@ use adjourn_core::{
     By, Command, Create, Evidence, ExecutionId, ExecutionMode, InteractionId, Observation, Reply, RunId,
     RunSpec, RunStatus, Strict, Survey, Timestamp, TurnEnd,
 };
-use adjourn_runtime::{Answer, Denied, Effect, Kernel, Now, Slots, Steady};
-use adjourn_store::decider::load;
+use adjourn_kernel::load;
+use adjourn_kernel::{Answer, Denied, Effect, Kernel, Now, Slots, Steady};
 use adjourn_store::{Error, SqliteStore, Store};
 use serde_json::json;
 
@@ -97,9 +97,12 @@ impl Bench {
         let effects = self.kernel.take_effects();
         let asked = effects.into_iter().filter_map(|effect| match effect {
             Effect::Survey(run) => Some(run.id()),
-            Effect::StartTurn(_) | Effect::StopTurn { .. } | Effect::ForgetCall(..) | Effect::SeeTo(_) => {
-                None
-            }
+            Effect::StartTurn(_)
+            | Effect::StopTurn { .. }
+            | Effect::ForgetCall(..)
+            | Effect::PrepareActivation { .. }
+            | Effect::CreateActivation { .. }
+            | Effect::ForgetRoundtable(_) => None,
         });
         asked.map(|id| self.kernel.surveyed(id, Survey::INTACT)).count()
     }
@@ -109,7 +112,7 @@ impl Bench {
     }
 
     fn status(&self) -> RunStatus {
-        load(self.store.as_ref(), RUN).unwrap().unwrap().status()
+        load::<adjourn_core::Run>(self.store.as_ref(), RUN).unwrap().unwrap().status()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Who gets a slot and who does not even get into the queue, through real runs.
 
 use adjourn_core::{Refusal, RunId, RunStatus};
-use adjourn_runtime::{Denied, ServiceError};
+use adjourn_kernel::Denied;
+use adjourn_runtime::ServiceError;
 use futures::future::join_all;
 use serde_json::{Value, json};
 

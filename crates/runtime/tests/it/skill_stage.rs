@@ -8,10 +8,12 @@ use std::time::Duration;
 use adjourn_core::fcmp::{Frame, Header};
 use adjourn_core::{By, Record, Run, RunId, RunStatus, StreamId};
 use adjourn_engine::supervisor::Supervisor;
+use adjourn_kernel::SystemClock;
+use adjourn_kernel::Threads;
 use adjourn_runtime::config::Config;
 use adjourn_runtime::request::RunRequest;
-use adjourn_runtime::{ReplyRequest, Service, SystemClock};
-use adjourn_store::{After, Threads};
+use adjourn_runtime::{ReplyRequest, Service};
+use adjourn_store::After;
 use serde_json::Value;
 
 /// How long a test waits for what has to happen. Much longer than it takes: it is only reached by a failure.
@@ -72,7 +74,10 @@ impl Stage {
         let run = self.service.run(run_id).unwrap();
         let header = Header { run_id, engine: &run.spec().engine };
         let entries = self.service.store().read(run_id.into(), After::START, usize::MAX).unwrap();
-        entries.iter().flat_map(|entry| Record::of(entry).unwrap().frames(header, entry)).collect()
+        entries
+            .iter()
+            .flat_map(|entry| Record::<adjourn_core::Event>::of(entry).unwrap().frames(header, entry))
+            .collect()
     }
 }
 

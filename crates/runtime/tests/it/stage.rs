@@ -20,10 +20,12 @@ use std::time::{Duration, Instant};
 
 use adjourn_core::{FrameType, RunId, Timestamp};
 use adjourn_engine::supervisor::Supervisor;
+use adjourn_kernel::Threads;
+use adjourn_kernel::{Clock, Steady};
 use adjourn_runtime::config::Config;
 use adjourn_runtime::request::RunRequest;
-use adjourn_runtime::{Clock, Service, ServiceError, Steady};
-use adjourn_store::{Store, Threads};
+use adjourn_runtime::{Service, ServiceError};
+use adjourn_store::Store;
 use adjourn_testkit::acp::TakesUp;
 use serde_json::{Value, json};
 

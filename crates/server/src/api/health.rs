@@ -1,7 +1,7 @@
 //! Health: `/healthz` says that the process answers, `/readyz` that it can work.
 
 use adjourn_api::Code;
-use adjourn_runtime::{DiskSpace, Room};
+use adjourn_kernel::{DiskSpace, Room};
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;

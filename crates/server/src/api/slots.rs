@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use adjourn_runtime::{EngineSlots, SlotUse};
+use adjourn_kernel::{EngineSlots, SlotUse};
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! What only a client on this machine may say: its own folders and files, and the variables of its shell.
 //!
-//! Whoever comes by the socket could read and write them anyway, and start an agent with such variables by itself. By any other door these members are as unknown as any
-//! other that there is not.
+//! Whoever comes by the socket could read and write them anyway, and start an agent with such variables by itself. By any
+//! other door these members are as unknown as any other that there is not.
 
 use std::path::PathBuf;
 

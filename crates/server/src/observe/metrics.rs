@@ -11,8 +11,8 @@ mod requests;
 use std::fmt;
 
 use adjourn_core::RunStatus;
-use adjourn_runtime::{DiskSpace, EngineSlots, Service, SlotUse};
-use adjourn_store::Tally;
+use adjourn_kernel::{DiskSpace, EngineSlots, SlotUse, Tally};
+use adjourn_runtime::Service;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use adjourn_kernel::Stuck;
 use adjourn_runtime::WeakRuntime;
-use adjourn_store::Stuck;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
 

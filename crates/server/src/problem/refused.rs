@@ -2,8 +2,9 @@
 
 use adjourn_api::Code;
 use adjourn_core::{FieldError, Refusal, RefusalKind, roundtable};
+use adjourn_kernel::Denied;
+use adjourn_runtime::ServiceError;
 use adjourn_runtime::workspace::WorkspaceError;
-use adjourn_runtime::{Denied, ServiceError};
 
 use crate::problem::Problem;
 
@@ -45,7 +46,6 @@ impl From<Denied> for Problem {
             Denied::QueueFull { .. } => Self::new(Code::QueueFull, detail).retry_after(QUEUE_RETRY_AFTER_SEC),
             Denied::DiskReserve { .. } => Self::new(Code::DiskReserve, detail),
             Denied::Failed(_) => unavailable(detail),
-            _ => Self::internal(detail),
         }
     }
 }
@@ -69,7 +69,9 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::UnknownContract(_) => Code::UnknownContract,
         Refusal::Invalid(_) | Refusal::NotAnApproval { .. } => Code::Invalid,
         // To whoever answers it is the same: that question does not wait for an answer.
-        Refusal::UnknownInteraction { .. } | Refusal::NotOpen { .. } => Code::NotOpen,
+        Refusal::UnknownInteraction { .. } | Refusal::NotOpen { .. } | Refusal::NothingAsked(_) => {
+            Code::NotOpen
+        }
         Refusal::KeyReused { .. } => Code::KeyReused,
         Refusal::CreatedAndRemoved { .. } => Code::RunPruned,
         Refusal::Continued { .. } => Code::NotContinuable,

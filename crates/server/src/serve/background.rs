@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use adjourn_core::RunStatus;
 use adjourn_core::machines::RoundtableStatus;
-use adjourn_core::roundtable::Todo;
+use adjourn_core::roundtable::{Roundtable, Todo};
+use adjourn_kernel::load_readable;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use adjourn_store::{RoundtableFilter, RunFilter, Store, load_readable_roundtable};
+use adjourn_store::{RoundtableFilter, RunFilter, Store};
 use tracing::warn;
 
 use crate::serve::connection::Connections;
@@ -153,7 +154,7 @@ pub fn is_at_work(store: &dyn Store) -> Result<bool, adjourn_store::Error> {
     loop {
         let page = store.roundtables(&active, PAGE)?;
         for row in &page {
-            let todo = load_readable_roundtable(store, row.roundtable_id)?.map(|table| table.todo());
+            let todo = load_readable::<Roundtable>(store, row.roundtable_id)?.map(|table| table.todo());
             match todo {
                 Some(Todo::OpenRound | Todo::Agents { .. } | Todo::RecordRound) => return Ok(true),
                 Some(Todo::Wait(_) | Todo::Nothing) | None => {}

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use adjourn_core::roundtable::{Event, Frame, Record, render};
-use adjourn_core::{Entry, RoundtableId, StreamId};
+use adjourn_core::roundtable::{Event, Frame, render};
+use adjourn_core::{Entry, Record, RoundtableId, StreamId};
 use adjourn_runtime::Service;
 use adjourn_store::{After, Error, Store};
 
@@ -121,6 +121,6 @@ fn facilitator(store: &dyn Store, id: RoundtableId) -> Result<String, Error> {
     Ok(opened.unwrap_or_default())
 }
 
-fn read(entry: &Entry) -> Result<Record, Error> {
+fn read(entry: &Entry) -> Result<Record<Event>, Error> {
     Record::of(entry).map_err(|error| Error::Damaged { problem: error.to_string() })
 }

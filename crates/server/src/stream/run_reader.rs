@@ -25,7 +25,7 @@ impl RunReader {
         let mut frames = Vec::new();
         for entry in &entries {
             // One that cannot be read is left out. A run that had not ended says so in a warning of its own.
-            let Ok(record) = Record::of(entry) else { continue };
+            let Ok(record) = Record::<adjourn_core::Event>::of(entry) else { continue };
             // The first entry may begin before.
             frames.extend(record.frames(header, entry).into_iter().filter(|frame| frame.seq > after));
         }

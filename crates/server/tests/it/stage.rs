@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use adjourn_core::Timestamp;
 use adjourn_engine::supervisor::Supervisor;
+use adjourn_kernel::Threads;
+use adjourn_kernel::{Clock, Steady};
+use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use adjourn_runtime::{Clock, Service, Steady};
 use adjourn_server::tokens::Tokens;
 use adjourn_server::{Listeners, OtherUsers, serve};
-use adjourn_store::Threads;
 use hyper::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;

@@ -1,7 +1,7 @@
 //! The ends of turns and processes that are not their own idea.
 
 use adjourn_core::{Command, ErrorCode, Process, RunError, RunId, TurnEnd};
-use adjourn_runtime::{Answer, Denied, StopCause};
+use adjourn_kernel::{Answer, Denied, StopCause};
 
 use super::State;
 use crate::report::Step;

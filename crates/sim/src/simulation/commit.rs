@@ -39,7 +39,7 @@ impl Simulation {
             return Ok(());
         }
         self.boundary("crash before a batch is taken")?;
-        let Some(items) = self.kernel.as_mut().and_then(adjourn_runtime::Kernel::submit) else {
+        let Some(items) = self.kernel.as_mut().and_then(adjourn_kernel::Kernel::submit) else {
             return Ok(());
         };
         self.boundary("crash before a batch is written")?;
@@ -160,7 +160,7 @@ impl Simulation {
             return items;
         }
         let skip = |item: &Item| {
-            let Ok(mut record) = Record::of(&entry_of(item)) else { return item.clone() };
+            let Ok(mut record) = Record::<Event>::of(&entry_of(item)) else { return item.clone() };
             record.place.frame += 1;
             let payload = serde_json::to_vec(&record).expect("a record is plain data");
             Item { payload, last_frame: item.last_frame + 1, ..item.clone() }
@@ -174,11 +174,11 @@ impl Simulation {
             return Ok(());
         }
         for item in items {
-            let Ok(record) = Record::of(&entry_of(item)) else { continue };
+            let Ok(record) = Record::<Event>::of(&entry_of(item)) else { continue };
             let starts = record.events.iter().any(|event| matches!(event, Event::TurnStarted { .. }));
             let adjourn_core::StreamId::Run(run_id) = item.stream else { continue };
             if starts && let Some(run) = self.mirror.after(run_id, item) {
-                self.carry_out(adjourn_runtime::Effect::StartTurn(Arc::new(run)))?;
+                self.carry_out(adjourn_kernel::Effect::StartTurn(Arc::new(run)))?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use adjourn_runtime::{Kernel, Slots};
+use adjourn_kernel::{Kernel, Slots};
 
 use super::{Simulation, Todo};
 use crate::bug::Bug;

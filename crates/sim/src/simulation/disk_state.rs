@@ -1,6 +1,6 @@
 //! A disk that fills up: first below its reserve, which the kernel is told, and sometimes to the end, so that commits fail.
 
-use adjourn_runtime::{DiskSpace, Room};
+use adjourn_kernel::{DiskSpace, Room};
 
 use super::{Inside, Simulation, Todo};
 use crate::bug::Bug;

@@ -1,7 +1,7 @@
 //! Prunes: old runs are removed while nothing works on the journal, and nothing that is left may miss them.
 
 use adjourn_core::{Refusal, Run, RunId, Timestamp};
-use adjourn_runtime::chain;
+use adjourn_kernel::chain;
 use adjourn_store::{KeptBecause, Removal};
 
 use super::{Simulation, Ticket};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use adjourn_core::Survey;
-use adjourn_runtime::{Answer, Effect, Now, Steady};
+use adjourn_kernel::{Answer, Effect, Now, Steady};
 
 use super::{From, Inside, Simulation, Ticket, Todo, finish};
 use crate::bug::Bug;
@@ -56,7 +56,7 @@ impl Simulation {
     fn answered(&mut self, ticket: &Ticket, answer: Answer) -> Step {
         self.log(|| {
             let told = match &answer {
-                Ok(accepted) => format!("ok, {} with {:?}", accepted.run.status(), accepted.events),
+                Ok(accepted) => format!("ok, {} with {:?}", accepted.state.status(), accepted.events),
                 Err(denied) => denied.to_string(),
             };
             format!("  {:?} of {} by {:?}: {told}", ticket.command, ticket.run_id, ticket.from)
@@ -64,7 +64,7 @@ impl Simulation {
         if let Ok(accepted) = &answer {
             self.watch.is_durable(
                 self.disk.durable().as_ref(),
-                &accepted.run,
+                &accepted.state,
                 "an answer is told when it is durable",
             )?;
         }
@@ -83,7 +83,13 @@ impl Simulation {
             Effect::StopTurn { run_id, turn, cause } => format!("  stop turn {turn} of {run_id}: {cause:?}"),
             Effect::Survey(run) => format!("  survey {} ({})", run.id(), run.status()),
             Effect::ForgetCall(run_id, id) => format!("  forget {id} of {run_id}"),
-            Effect::SeeTo(roundtable) => format!("  see to {roundtable}"),
+            Effect::PrepareActivation { roundtable, purpose } => {
+                format!("  prepare {purpose:?} of {}", roundtable.id())
+            }
+            Effect::CreateActivation { roundtable, run_id } => {
+                format!("  create {run_id} of {}", roundtable.id())
+            }
+            Effect::ForgetRoundtable(roundtable) => format!("  forget {roundtable}"),
         });
         match effect {
             Effect::StartTurn(run) => {
@@ -109,7 +115,10 @@ impl Simulation {
                 Ok(())
             }
             // There are no roundtables here.
-            Effect::ForgetCall(..) | Effect::SeeTo(_) => Ok(()),
+            Effect::ForgetCall(..)
+            | Effect::PrepareActivation { .. }
+            | Effect::CreateActivation { .. }
+            | Effect::ForgetRoundtable(_) => Ok(()),
         }
     }
 

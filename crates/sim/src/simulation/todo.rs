@@ -1,7 +1,7 @@
 //! What happens, and who asked for it.
 
 use adjourn_core::{Command, ExecutionId, Process, RunId, Survey};
-use adjourn_runtime::StopCause;
+use adjourn_kernel::StopCause;
 
 use super::disk_state::DiskState;
 use crate::client::Reaction;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::{InteractionId, Run, RunId, RunStatus, Strict, Subject};
-use adjourn_runtime::Kernel;
+use adjourn_kernel::Kernel;
 
 use crate::engine::Engines;
 use crate::mirror::Mirror;

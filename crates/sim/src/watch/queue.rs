@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::{Event, Run, RunId, RunStatus};
-use adjourn_runtime::Slots;
+use adjourn_kernel::Slots;
 
 use crate::mirror::{Mirror, News};
 use crate::report::{Violation, ensure};

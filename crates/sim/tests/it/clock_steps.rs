@@ -117,7 +117,7 @@ fn a_deadline_of_an_earlier_boot_stays_and_then_follows_the_clock_of_this_one() 
 
 #[test]
 fn every_question_follows_the_clock_in_pages_and_once() {
-    let slots = adjourn_runtime::Slots { total: 200, ..one_slot() };
+    let slots = adjourn_kernel::Slots { total: 200, ..one_slot() };
     let mut desk = Desk::new(slots);
     desk.passes(20_000);
     for n in 1..=150 {
@@ -186,7 +186,7 @@ fn the_person_is_told_that_a_deadline_moved() {
     let entries = desk.memory.read(run_id(1).into(), After::Seq(0), 100).unwrap();
     let last = entries.last().unwrap();
     let header = Header { run_id: run_id(1), engine: "exec" };
-    let frames = Record::of(last).unwrap().frames(header, last);
+    let frames = Record::<adjourn_core::Event>::of(last).unwrap().frames(header, last);
     assert_eq!(frames.len(), 1);
     assert_eq!(frames[0].kind, FrameType::Warning);
     assert_eq!(
@@ -213,7 +213,7 @@ fn a_clock_that_is_corrected_by_a_second_moves_nothing() {
 
 #[test]
 fn the_sleep_of_the_machine_counts_as_time() {
-    let slots = adjourn_runtime::Slots { total: 2, ..one_slot() };
+    let slots = adjourn_kernel::Slots { total: 2, ..one_slot() };
     let mut desk = Desk::new(slots);
     asked_with_a_minute(&mut desk);
     desk.creates(2, RunSpec { hard_timeout_sec: Some(60), ..plain() });

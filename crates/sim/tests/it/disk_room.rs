@@ -1,7 +1,7 @@
 //! The disk falls below its reserve: nothing begins, nothing is lost, and everything goes on when there is room.
 
 use adjourn_core::{By, Command, Reply, RunStatus};
-use adjourn_runtime::{Denied, DiskSpace, Room};
+use adjourn_kernel::{Denied, DiskSpace, Room};
 use serde_json::json;
 
 use crate::kernel::{Desk, asks, done, one_slot, plain, run_id};

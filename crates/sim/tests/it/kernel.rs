@@ -8,7 +8,7 @@ use adjourn_core::{
     Command, Create, ErrorCode, Evidence, ExecutionMode, Observation, Process, Profile, RunId, RunSpec,
     RunStatus, Strict, Survey, Timestamp, TurnEnd,
 };
-use adjourn_runtime::{Answer, Denied, Effect, Kernel, Now, Slots, Steady, StopCause};
+use adjourn_kernel::{Answer, Denied, Effect, Kernel, Now, Slots, Steady, StopCause};
 use adjourn_sim::{FlakyStore, MemoryStore};
 use adjourn_store::{Error, Store};
 
@@ -141,13 +141,15 @@ impl Desk {
             Effect::StopTurn { run_id, cause: StopCause::TimedOut, .. } => format!("stop {}", run_id.bits()),
             Effect::Survey(run) => format!("survey {}", run.id().bits()),
             Effect::ForgetCall(_, id) => format!("forget {}", id.bits()),
-            Effect::SeeTo(roundtable) => format!("see to {}", roundtable.bits()),
+            Effect::PrepareActivation { purpose, .. } => format!("prepare {}", purpose.role()),
+            Effect::CreateActivation { run_id, .. } => format!("create {}", run_id.bits()),
+            Effect::ForgetRoundtable(roundtable) => format!("forget {}", roundtable.bits()),
         };
         self.kernel.take_effects().into_iter().map(told).collect()
     }
 
     pub(crate) fn run(&self, n: u128) -> Option<adjourn_core::Run> {
-        adjourn_store::decider::load(self.memory.as_ref(), run_id(n)).unwrap()
+        adjourn_kernel::load::<adjourn_core::Run>(self.memory.as_ref(), run_id(n)).unwrap()
     }
 
     pub(crate) fn status(&self, n: u128) -> RunStatus {

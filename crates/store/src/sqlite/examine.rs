@@ -6,11 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use adjourn_core::roundtable::{self, Roundtable};
-use adjourn_core::{
-    BadEntry, Change, Entry, Folding, Item, RoundtableId, Run, RunId, StreamId, Timestamp,
-    rows_of_roundtable, rows_of_run,
-};
+use adjourn_core::roundtable::Roundtable;
+use adjourn_core::{BadEntry, Change, Entry, Folding, Item, Run, Stream, StreamId, Timestamp};
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::codec::{roundtable_key, roundtable_of, run_key, run_of, stream_key, stream_of};
@@ -121,13 +118,8 @@ fn one(connection: &Connection, stream: StreamId, found: &mut Examination) -> Re
     }
     let rows = match (stream, entries) {
         (_, Ok(entries)) if entries.is_empty() => Err("it has rows and no entries".to_owned()),
-        (StreamId::Run(id), Ok(entries)) => match folded_run(id, &entries) {
-            Ok(Some(run)) => Ok(rows_of_run(&run)),
-            Ok(None) => Err("it has no entries".to_owned()),
-            Err(bad) => Err(bad.to_string()),
-        },
-        (StreamId::Roundtable(id), Ok(entries)) => match folded_roundtable(id, &entries) {
-            Ok(Some(table)) => Ok(rows_of_roundtable(&table)),
+        (stream, Ok(entries)) => match rows_of(stream, &entries) {
+            Ok(Some(rows)) => Ok(rows),
             Ok(None) => Err("it has no entries".to_owned()),
             Err(bad) => Err(bad.to_string()),
         },
@@ -223,18 +215,17 @@ fn difference(
     }))
 }
 
-/// The state of a run, over parts that were set aside.
-fn folded_run(id: RunId, entries: &[Entry]) -> Result<Option<Run>, BadEntry> {
-    let mut folding = Folding::new(id);
-    entries.iter().for_each(|entry| folding.add(entry));
-    folding.finish()
-}
-
-/// The state of a roundtable, over parts that were set aside.
-fn folded_roundtable(id: RoundtableId, entries: &[Entry]) -> Result<Option<Roundtable>, BadEntry> {
-    let mut folding = roundtable::Folding::new(id);
-    entries.iter().for_each(|entry| folding.add(entry));
-    folding.finish()
+/// The rows of a stream as its entries have them, over parts that were set aside.
+fn rows_of(stream: StreamId, entries: &[Entry]) -> Result<Option<Vec<Change>>, BadEntry> {
+    fn rows<S: Stream>(id: S::Id, entries: &[Entry]) -> Result<Option<Vec<Change>>, BadEntry> {
+        let mut folding = Folding::<S>::new(id);
+        entries.iter().for_each(|entry| folding.add(entry));
+        Ok(folding.finish()?.map(|state| state.rows()))
+    }
+    match stream {
+        StreamId::Run(id) => rows::<Run>(id, entries),
+        StreamId::Roundtable(id) => rows::<Roundtable>(id, entries),
+    }
 }
 
 /// Writes the rows of streams again from what their entries add up to. Returns how many were written.
@@ -245,13 +236,7 @@ pub(super) fn repair(connection: &mut Connection, findings: &[Finding]) -> Resul
         let Some(stream) = finding.stream else { continue };
         let entries = read::strict_stream(connection, stream)?;
         let damaged = |bad: BadEntry| Error::Damaged { problem: bad.to_string() };
-        let rows = match stream {
-            StreamId::Run(id) => folded_run(id, &entries).map_err(damaged)?.map(|run| rows_of_run(&run)),
-            StreamId::Roundtable(id) => {
-                folded_roundtable(id, &entries).map_err(damaged)?.map(|table| rows_of_roundtable(&table))
-            }
-        };
-        let Some(changes) = rows else { continue };
+        let Some(changes) = rows_of(stream, &entries).map_err(damaged)? else { continue };
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
         clear(&transaction, stream).map_err(&failed)?;

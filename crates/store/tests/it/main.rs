@@ -4,11 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
-mod bench;
 mod child;
 mod conformance;
-mod decider;
 mod faults;
 mod kill;
 mod owner;
-mod tables;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use adjourn_runtime::{Clock, SystemClock};
+use adjourn_kernel::{Clock, SystemClock};
 use anyhow::{Context, Result, ensure};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;

@@ -6,7 +6,7 @@ use super::super::strategy::Strategy;
 use super::{Decided, Draft, Event, Refusal};
 use crate::{RoundtableId, Timestamp};
 
-pub(super) fn open(id: RoundtableId, open: &Open, now: Timestamp) -> Result<Decided, Refusal> {
+pub(super) fn open(id: RoundtableId, open: &Open, now: Timestamp) -> Result<Decided<Roundtable>, Refusal> {
     let problems = open.spec.problems(&open.known_roles);
     if !problems.is_empty() {
         return Err(Refusal::Invalid(problems));
@@ -16,7 +16,7 @@ pub(super) fn open(id: RoundtableId, open: &Open, now: Timestamp) -> Result<Deci
     spec.participants = strategy.seated(&spec.participants);
     let event = Event::Opened(Box::new(spec));
     let table = Roundtable::opened(id, now, &event).expect("a roundtable begins with its opening");
-    Ok(Decided { events: vec![event], table })
+    Ok(Decided { events: vec![event], state: table })
 }
 
 pub(super) fn open_round(draft: &mut Draft) -> Result<(), Refusal> {

@@ -4,7 +4,7 @@ use super::super::command::{Create, Known, create_key, successor_key};
 use super::{Decided, Event, Refusal, Run};
 use crate::RunId;
 
-pub(super) fn create(id: RunId, create: &Create, known: &Known) -> Result<Decided, Refusal> {
+pub(super) fn create(id: RunId, create: &Create, known: &Known) -> Result<Decided<Run>, Refusal> {
     if let Some(key) = &create.key
         && let Some(holder) = known.holder(&create_key(&key.key))
     {
@@ -21,5 +21,5 @@ pub(super) fn create(id: RunId, create: &Create, known: &Known) -> Result<Decide
     let event = Event::Created(Box::new(create.spec.clone()));
     let run = Run::created(id, known.now, &event).expect("a run begins with its creation");
     event.check_documents()?;
-    Ok(Decided { events: vec![event], run })
+    Ok(Decided { events: vec![event], state: run })
 }

@@ -201,7 +201,7 @@ fn blank_words_are_refused_and_the_run_stays_at_work() {
     let blank = serde_json::from_value(json!({ "question": " " })).unwrap();
     let refused = table.tries(&Command::RecordFocus { run_id, ask: blank }).unwrap_err();
     assert_eq!(refused.to_string(), "/question: is blank, it should be some text");
-    assert_eq!(table.table.at_work(), [run_id]);
+    assert_eq!(table.table.todo(), Todo::Agents { to_start: vec![], at_work: vec![run_id] });
 }
 
 #[test]

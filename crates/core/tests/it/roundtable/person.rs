@@ -187,8 +187,9 @@ fn a_closed_roundtable_drops_the_round_that_was_not_recorded() {
     table.round(vec![]).opens_round().asks("users");
     let run_id =
         table.starts(adjourn_core::roundtable::Purpose::Answer(adjourn_core::roundtable::Role::new("qa")));
-    assert_eq!(table.table.at_work(), [run_id]);
+    assert_eq!(table.table.abandoned(), []);
     table.does(Command::Close(By::USER));
+    assert_eq!(table.table.abandoned(), [run_id], "it has to be canceled");
     assert_eq!(table.close_reason(), Some(RoundtableTrigger::CloseByUser));
     assert_eq!((table.table.current(), table.table.rounds().len()), (None, 1));
     assert_eq!(table.table.todo(), Todo::Nothing);

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::machines::{RoundtableTrigger, TopicStatus};
 use adjourn_core::roundtable::{
-    Artifact, Ask, ChangeArtifact, Command, Confidence, Criterion, CriterionId, Decided, Document, DoneWhen,
-    Event, Frame, Limits, NextAction, Open, Pace, PersonChange, Position, Purpose, Record, Refusal, Reply,
-    Role, Roundtable, RoundtableSpec, Rule, Seat, Start, Synthesis, Todo, TopicId, TopicSpec, item,
+    Artifact, Ask, ChangeArtifact, Command, Confidence, Criterion, CriterionId, Document, DoneWhen, Event,
+    Frame, Limits, NextAction, Open, Pace, PersonChange, Position, Purpose, Refusal, Reply, Role, Roundtable,
+    RoundtableSpec, Rule, Seat, Start, Synthesis, Todo, TopicId, TopicSpec,
 };
-use adjourn_core::{By, Entry, InteractionId, RoundtableId, RunId, Timestamp};
+use adjourn_core::{By, Decided, Entry, InteractionId, Record, RoundtableId, RunId, Stream, Timestamp, item};
 use serde_json::{Value, json};
 
 /// Roles that there is a prompt for.
@@ -148,14 +148,14 @@ impl Table {
         change(&mut spec);
         let open = Command::Open(Box::new(Open { spec, known_roles: known_roles(), key: None }));
         let decided = Roundtable::open(RoundtableId::from_bits(7), &open, now())?;
-        let mut table = Self { table: decided.table.clone(), entries: Vec::new(), runs: 0 };
+        let mut table = Self { table: decided.state.clone(), entries: Vec::new(), runs: 0 };
         table.commit(None, decided);
         Ok(table)
     }
 
     /// Writes what was decided, reads it back, and goes on with what was read.
-    fn commit(&mut self, before: Option<&Roundtable>, decided: Decided) {
-        let item = item(before, None, &decided.events, &decided.table);
+    fn commit(&mut self, before: Option<&Roundtable>, decided: Decided<Roundtable>) {
+        let item = item(before, Vec::new(), &decided.events, &decided.state);
         assert_eq!(item.expected_seq, before.map_or(0, Roundtable::seq));
         let entry = Entry {
             stream: item.stream,
@@ -166,10 +166,10 @@ impl Table {
             last_frame: item.last_frame,
             payload: item.payload,
         };
-        let record = Record::of(&entry).unwrap();
+        let record = Record::<Event>::of(&entry).unwrap();
         assert_eq!(record.events, decided.events, "an event reads back as it was");
-        let folded = Roundtable::fold_on(decided.table.id(), before.cloned(), &entry).unwrap();
-        assert_eq!(folded, decided.table, "the state is the fold of its events");
+        let folded = Roundtable::fold_on(decided.state.id(), before.cloned(), &entry).unwrap();
+        assert_eq!(folded, decided.state, "the state is the fold of its events");
         let frames = record.frames(&folded, &entry);
         assert_eq!(frames.last().map_or(record.place.frame, |frame| frame.seq), entry.last_frame);
         self.entries.push(entry);
@@ -181,7 +181,7 @@ impl Table {
         let decided = before.decide(command, now())?;
         let events = decided.events.clone();
         if events.is_empty() {
-            assert_eq!(before, decided.table, "without an event nothing changes");
+            assert_eq!(before, decided.state, "without an event nothing changes");
         } else {
             self.commit(Some(&before), decided);
         }
@@ -305,7 +305,7 @@ impl Table {
     /// All frames, rendered from the journal.
     pub(crate) fn frames(&self) -> Vec<Frame> {
         let entries = self.entries.iter();
-        entries.flat_map(|entry| Record::of(entry).unwrap().frames(&self.table, entry)).collect()
+        entries.flat_map(|entry| Record::<Event>::of(entry).unwrap().frames(&self.table, entry)).collect()
     }
 
     pub(crate) fn waits(&self) -> bool {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use adjourn_core::ByKind;
 use adjourn_core::machines::{RoundtableStatus, RoundtableTrigger, TopicStatus};
 use adjourn_core::roundtable::{Artifact, ArtifactKind, Roundtable, Strategy, TopicId};
+use adjourn_core::{ByKind, Stream};
 
 use super::table::Table;
 

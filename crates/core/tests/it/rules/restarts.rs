@@ -45,7 +45,7 @@ fn a_run_that_waits_on_a_question_of_no_open_call_fails() {
     run.suspends();
     let (now, intact) = (run.run().updated_at(), Command::Recover(Survey::INTACT));
     let known = Known::at(now);
-    let status = |run: &Run| run.decide(&intact, &known).map(|decided| decided.run.status());
+    let status = |run: &Run| run.decide(&intact, &known).map(|decided| decided.state.status());
     assert_eq!(status(run.run()), Ok(RunStatus::WaitingUser));
     // No command leads here: an entry was lost, or another program wrote one.
     let mut orphaned = run.run().clone();
@@ -53,7 +53,7 @@ fn a_run_that_waits_on_a_question_of_no_open_call_fails() {
     let (trigger, actor) = (ContractTrigger::Cancel, Actor::Recovery);
     let changed = Event::ContractChanged { id, from, to, trigger, actor, detail: None };
     orphaned.apply(now, &changed).unwrap();
-    let failed = orphaned.decide(&intact, &known).unwrap().run;
+    let failed = orphaned.decide(&intact, &known).unwrap().state;
     let error = failed.error().map(|error| error.code);
     assert_eq!((failed.status(), error), (RunStatus::Failed, Some(ErrorCode::SessionResumeFailed)));
     assert_eq!(failed.open_interactions().count(), 0);

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use adjourn_core::{RunId, RunStatus};
+use adjourn_kernel::Denied;
 use adjourn_powercut::{Call, Failure, Fault, On};
-use adjourn_runtime::{Denied, ServiceError};
+use adjourn_runtime::ServiceError;
 use adjourn_store::Error;
 use adjourn_testkit::model::ModelServer;
 

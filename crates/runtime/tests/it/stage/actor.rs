@@ -9,7 +9,8 @@ use adjourn_core::{
     By, Entry, ErrorCode, Frame, FrameType, Interaction, InteractionId, Record, Refusal, Run, RunId,
     RunStatus, StreamId,
 };
-use adjourn_runtime::{Denied, ReplyRequest, ServiceError};
+use adjourn_kernel::Denied;
+use adjourn_runtime::{ReplyRequest, ServiceError};
 use adjourn_store::After;
 use adjourn_testkit::acp::Act;
 use serde_json::{Value, json};
@@ -225,7 +226,7 @@ pub(crate) fn refusal<T>(result: Result<T, ServiceError>) -> Refusal {
 /// The frames of an entry of the journal.
 pub(super) fn frames_of(entry: &Entry) -> Vec<Frame> {
     let StreamId::Run(run_id) = entry.stream else { return Vec::new() };
-    Record::of(entry).unwrap().frames(Header { run_id, engine: agent::ENGINE }, entry)
+    Record::<adjourn_core::Event>::of(entry).unwrap().frames(Header { run_id, engine: agent::ENGINE }, entry)
 }
 
 fn in_short(frame: &Frame) -> String {

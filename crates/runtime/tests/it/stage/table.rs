@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::roundtable::{
-    Artifact, Command, Frame, Interaction, NextAction, PersonChange, Refusal, Round, Roundtable, Rule, item,
+    Artifact, Command, Frame, Interaction, NextAction, PersonChange, Refusal, Round, Roundtable, Rule,
 };
 use adjourn_core::{By, InteractionId, RoundtableId, Run, RunId};
+use adjourn_kernel::load;
 use adjourn_runtime::ServiceError;
 use adjourn_runtime::roundtable::{ArtifactRequest, RoundtableReply, RoundtableRequest};
-use adjourn_store::{RunFilter, SqliteStore, Store, load_roundtable};
+use adjourn_store::{RunFilter, SqliteStore, Store};
 use serde_json::{Value, json};
 
 use super::{PATIENCE, Stage, agent, until};
@@ -144,15 +145,17 @@ impl Stage {
     /// The state of a roundtable that nobody works on.
     pub(crate) fn read_table(&self, id: RoundtableId) -> Roundtable {
         let store = SqliteStore::open_reader(&self.data()).unwrap();
-        load_roundtable(&store, id).unwrap().unwrap()
+        load::<Roundtable>(&store, id).unwrap().unwrap()
     }
 
     /// Closes a roundtable that nobody works on, and does nothing else about it.
     pub(crate) fn close_in_the_journal(&self, id: RoundtableId) {
         let store = SqliteStore::open(&self.data()).unwrap();
-        let table = load_roundtable(&store, id).unwrap().unwrap();
+        let table = load::<Roundtable>(&store, id).unwrap().unwrap();
         let decided = table.decide(&Command::Close(By::USER), table.updated_at()).unwrap();
-        store.commit(&[item(Some(&table), None, &decided.events, &decided.table)]).unwrap();
+        store
+            .commit(&[adjourn_core::item(Some(&table), Vec::new(), &decided.events, &decided.state)])
+            .unwrap();
     }
 
     /// The roundtable with this id.

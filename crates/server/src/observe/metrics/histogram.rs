@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use adjourn_store::Tallied;
+use adjourn_kernel::Tallied;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 

@@ -4,7 +4,7 @@ use adjourn_core::{
     Action, Actor, Command, ContractReport, ContractStatus, ContractTrigger, FrameType, Outcome, RunStatus,
     Timestamp,
 };
-use adjourn_runtime::Denied;
+use adjourn_kernel::Denied;
 use adjourn_testkit::model::{ModelServer, Reply, Script};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use adjourn_core::{
     Action, Actor as Party, By, Command, ContractMachine, ContractReport, ContractStatus, ContractTrigger,
     ExecutionId, GraphView, Machine, Question, Record, RequestContract, Run, Trace,
 };
-use adjourn_runtime::Denied;
+use adjourn_kernel::Denied;
 use adjourn_store::After;
 use adjourn_testkit::model::{ModelServer, Reply, Script};
 use serde_json::{Value, json};

@@ -152,7 +152,10 @@ fn an_engine_that_is_missing_between_rounds_loses_nobody() {
     assert_eq!(other.code(), Some(ErrorCode::EngineNotFound));
     assert!(!stage.was_told("open-2", 1));
     std::fs::rename(&hidden, &there).unwrap();
-    stage.told("open-2", 1);
+    until("the engine is found", || {
+        stage.advance(1);
+        stage.was_told("open-2", 1).then_some(())
+    });
     let state = table.closes();
     let lost = state.rounds().iter().flat_map(|round| &round.activations);
     let lost = lost.filter(|activation| matches!(activation.outcome, Some(ActivationOutcome::Lost(_))));
