@@ -35,12 +35,11 @@ mod yaml;
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use problem::{Path, Place, Problem, ProblemKind, Step};
-pub use values::{amount, text_or_object, within};
+pub use values::{text_or_object, within};
 
 use deserializer::{Deserializer, Session};
 use error::Cause;
@@ -150,17 +149,10 @@ impl Document {
 
     /// Moves the members named `keys` into a document of their own.
     pub fn split_off(&mut self, keys: &[&str]) -> Self {
-        let taken = match &mut self.root.kind {
-            Kind::Members(members) => {
-                members.extract_if(.., |member| keys.contains(&member.key.as_str())).collect()
-            }
-            Kind::Null
-            | Kind::Bool(_)
-            | Kind::Number(_)
-            | Kind::Text(_)
-            | Kind::Variable { .. }
-            | Kind::List(_) => Vec::new(),
-        };
+        let mut taken = Vec::new();
+        if let Kind::Members(members) = &mut self.root.kind {
+            taken.extend(members.extract_if(.., |member| keys.contains(&member.key.as_str())));
+        }
         Self::new(self.format, Node { at: self.root.at, kind: Kind::Members(taken) })
     }
 
@@ -185,10 +177,10 @@ impl Document {
         self.root.key(pointer).or_else(|| self.place(pointer))
     }
 
-    /// A problem with the value at `path`, for a rule that no type can state.
-    pub fn problem(&self, path: Path, message: impl Into<String>) -> Problem {
-        let place = self.place(&path.pointer());
-        Problem { kind: ProblemKind::Wrong, path, place, message: message.into() }
+    /// A problem with the value at this JSON pointer, for a rule that no type can state.
+    pub fn problem(&self, pointer: &str, message: impl Into<String>) -> Problem {
+        let place = self.place(pointer);
+        Problem { kind: ProblemKind::Wrong, path: Path::of(pointer), place, message: message.into() }
     }
 
     /// Whether the document has named members.
@@ -198,15 +190,7 @@ impl Document {
 
     /// The members that are text, a number or a truth value, as text, each with its line.
     pub fn texts(&self) -> impl Iterator<Item = (&str, String, usize)> {
-        let members = match &self.root.kind {
-            Kind::Members(members) => members.as_slice(),
-            Kind::Null
-            | Kind::Bool(_)
-            | Kind::Number(_)
-            | Kind::Text(_)
-            | Kind::Variable { .. }
-            | Kind::List(_) => &[],
-        };
+        let members = if let Kind::Members(members) = &self.root.kind { members.as_slice() } else { &[] };
         members.iter().filter_map(|Member { key, node, key_at }| {
             let text = match &node.kind {
                 Kind::Text(text) | Kind::Variable { text, .. } => text.clone(),
@@ -216,13 +200,6 @@ impl Document {
             };
             Some((key.as_str(), text, key_at.line as usize))
         })
-    }
-
-    /// The document as plain JSON.
-    pub fn value(&self) -> Value {
-        let session = Session::new(self.format);
-        let read = Value::deserialize(Deserializer::root(&self.root, &session));
-        read.unwrap_or_default()
     }
 
     /// Reads the document as a `T`, and finds everything that is wrong with it.

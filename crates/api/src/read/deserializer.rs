@@ -11,7 +11,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::error::{Cause, Error, Location, OBJECT, Source};
+use super::error::{Cause, Error, Location, OBJECT};
 use super::node::{Kind, Member, Node};
 use super::problem::{Path, Problem, ProblemKind, Step};
 use super::{Format, PROBLEMS_MAX, Reading, VISITS_MAX};
@@ -44,26 +44,21 @@ impl Session {
     }
 
     pub(super) fn root(&self, node: &Node) -> Location {
-        Location { path: Path::default(), place: node.place(), source: Source::Node(from_ref(node)) }
+        Input::Node(node).location(Way::Root)
     }
 
     /// Passes over a value from now on. Fails if that was so before.
     pub(super) fn leave_out(&self, location: &Location) -> bool {
-        match location.source {
-            Source::Node(node) | Source::StandIn(node) => self.left_out.borrow_mut().insert(node),
-        }
+        self.left_out.borrow_mut().insert(location.node)
     }
 
     /// Has a stand-in take the place of a missing field, so that the search goes on behind it. Fails if there is one.
     pub(super) fn stand_in(&self, location: &Location, field: &'static str) -> bool {
         let mut stand_ins = self.stand_ins.borrow_mut();
-        match location.source {
-            Source::Node(node) if !self.is_over.get() && !stand_ins.contains(&(node, field)) => {
-                stand_ins.push((node, field));
-                true
-            }
-            Source::Node(_) | Source::StandIn(_) => false,
-        }
+        let missing = (location.node, field);
+        let is_new = !self.is_over.get() && !location.is_stand_in && !stand_ins.contains(&missing);
+        stand_ins.extend(is_new.then_some(missing));
+        is_new
     }
 
     /// Leaves out every value with a stand-in. True if there was none.
@@ -79,7 +74,7 @@ impl Session {
     }
 
     pub(super) fn note(&self, location: &Location, cause: &Cause) {
-        if self.is_over.get() || matches!(location.source, Source::StandIn(_)) {
+        if self.is_over.get() || location.is_stand_in {
             return;
         }
         let word =
@@ -167,11 +162,9 @@ enum Input<'t> {
 
 impl Input<'_> {
     fn location(self, way: Way<'_>) -> Location {
-        let (place, source) = match self {
-            Self::Node(node) => (node.place(), Source::Node(from_ref(node))),
-            Self::StandIn(owner) => (owner.place(), Source::StandIn(from_ref(owner))),
-        };
-        Location { path: way.path(), place, source }
+        let (Self::Node(node) | Self::StandIn(node)) = self;
+        let is_stand_in = matches!(self, Self::StandIn(_));
+        Location { path: way.path(), place: node.place(), node: from_ref(node), is_stand_in }
     }
 }
 
@@ -291,8 +284,8 @@ impl<'t> serde::Deserializer<'t> for Deserializer<'t, '_> {
                 entries.extend((node.kind != Kind::Null).then_some((key.as_str(), Input::Node(node))));
                 continue;
             }
-            let (path, source) = (Way::Key(&way, key).path(), Source::Node(from_ref(node)));
-            let location = Location { path, place: member.place(), source };
+            let location =
+                Location { place: member.place(), ..Input::Node(node).location(Way::Key(&way, key)) };
             if !session.has_enough() && session.leave_out(&location) {
                 session.note(&location, &Cause::UnknownKey { key: key.clone(), known: fields });
             }

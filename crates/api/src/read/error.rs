@@ -32,15 +32,9 @@ pub(super) struct Error {
 pub(super) struct Location {
     pub(super) path: Path,
     pub(super) place: Option<Place>,
-    pub(super) source: Source,
-}
-
-/// Where a value comes from. A node is only known by its address, which is compared and never followed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Source {
-    Node(*const Node),
-    /// A stand-in for a field that is missing in this value.
-    StandIn(*const Node),
+    /// The value, or the one that a stand-in is in. Its address is compared and never followed.
+    pub(super) node: *const Node,
+    pub(super) is_stand_in: bool,
 }
 
 impl Error {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde_json::{Number, Value};
 
-use super::problem::Place;
+use super::problem::{Place, unescaped};
 
 /// A line and a column, from 1; 0 for a value that stands in no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -159,8 +159,4 @@ fn upper(key: &str) -> String {
 
 fn steps(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(unescaped)
-}
-
-fn unescaped(step: &str) -> String {
-    step.replace("~1", "/").replace("~0", "~")
 }

@@ -13,23 +13,17 @@ pub enum Step {
     Index(usize),
 }
 
-impl From<&str> for Step {
-    fn from(key: &str) -> Self {
-        Self::Key(key.to_owned())
-    }
-}
-
-impl From<usize> for Step {
-    fn from(index: usize) -> Self {
-        Self::Index(index)
-    }
-}
-
 /// The way from the top of a document to a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Path(pub Vec<Step>);
 
 impl Path {
+    /// The path that a JSON pointer is. What is a number is an index.
+    pub(super) fn of(pointer: &str) -> Self {
+        let step = |step: &str| step.parse().map_or_else(|_| Step::Key(unescaped(step)), Step::Index);
+        Self(pointer.split('/').skip(1).map(step).collect())
+    }
+
     /// The path as a JSON pointer, for programs.
     pub fn pointer(&self) -> String {
         let steps = self.0.iter().map(|step| match step {
@@ -57,6 +51,11 @@ impl fmt::Display for Path {
 /// A key as a step of a JSON pointer.
 pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
+}
+
+/// A step of a JSON pointer as a key.
+pub(super) fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
 }
 
 /// Where a value comes from.

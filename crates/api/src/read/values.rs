@@ -45,37 +45,6 @@ impl Visitor<'_> for Within {
     }
 }
 
-/// An amount of something, which may have a fraction and is never less than nothing.
-pub fn amount<'de, T: From<f64>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    let amount: f64 = deserializer.deserialize_f64(Amount)?;
-    Ok(T::from(amount))
-}
-
-struct Amount;
-
-impl Visitor<'_> for Amount {
-    type Value = f64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number from 0 on")
-    }
-
-    fn visit_f64<E: Error>(self, amount: f64) -> Result<f64, E> {
-        if amount.is_finite() && amount >= 0.0 {
-            return Ok(amount);
-        }
-        Err(E::custom(format_args!("should be a number from 0 on, it is {amount}")))
-    }
-
-    fn visit_u64<E: Error>(self, amount: u64) -> Result<f64, E> {
-        self.visit_f64(amount as f64)
-    }
-
-    fn visit_i64<E: Error>(self, amount: i64) -> Result<f64, E> {
-        self.visit_f64(amount as f64)
-    }
-}
-
 /// A text, or an object with more about it. `expecting` says what both are, as in "the name of a role, or an object with `role`".
 pub fn text_or_object<'de, T, O: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,

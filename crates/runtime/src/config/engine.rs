@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use adjourn_api::read::within;
 use adjourn_core::{Profile, ResumesBy, named};
-use adjourn_engine::model::Api;
+use adjourn_engine::model::{Api, Prices};
 use adjourn_engine::secrets::Secret;
 use adjourn_engine::{Allowance, Pace, Permission, PermissionRule, Preset, Serves};
 use serde::Deserialize;
 
 use super::check::Check;
-use super::model::{Model, OUTPUT_TOKENS_MAX, PricesTable};
+use super::model::{Model, OUTPUT_TOKENS_MAX};
 use super::sandbox::{SandboxConfig, SandboxSwitch};
 
 named! {
@@ -185,7 +185,7 @@ pub(super) struct EngineTable {
     api_key_env: Option<String>,
     #[serde(deserialize_with = "within::<1, OUTPUT_TOKENS_MAX, _, _>")]
     output_tokens_max: Option<u32>,
-    prices: Option<PricesTable>,
+    prices: Option<Prices>,
     recording: Option<String>,
     pace: Option<Pace>,
 }
@@ -247,6 +247,16 @@ impl EngineTable {
         let at = |key| ["engines", name, key];
         check.missing(&at("api"), "`openai` or `anthropic`");
         check.missing(&at("model"), "the name of the model to ask");
+        if let Some(Prices { input_usd_per_million, output_usd_per_million }) = self.prices {
+            let prices = [
+                ("input_usd_per_million", input_usd_per_million),
+                ("output_usd_per_million", output_usd_per_million),
+            ];
+            for (key, price) in prices.into_iter().filter(|(_, price)| *price < 0.0) {
+                let message = format!("should be a number from 0 on, it is {price}");
+                check.error(&["engines", name, "prices", key], message);
+            }
+        }
         let base_url = check.url(&at("base_url"), self.base_url);
         let (api, model) = (self.api?, self.model?);
         Some(How::Reasoning(Model {
@@ -255,7 +265,7 @@ impl EngineTable {
             model,
             api_key_env: self.api_key_env,
             output_tokens_max: self.output_tokens_max,
-            prices: self.prices.map(Into::into),
+            prices: self.prices,
         }))
     }
 }

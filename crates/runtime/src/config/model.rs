@@ -1,9 +1,8 @@
 //! The model of an engine of kind `reasoning`.
 
-use adjourn_api::read::{Variables, amount};
+use adjourn_api::read::Variables;
 use adjourn_engine::model::{Api, ModelOptions, Prices};
 use adjourn_engine::secrets::Secret;
-use serde::Deserialize;
 
 use super::ConfigError;
 
@@ -48,20 +47,5 @@ impl Model {
                 variable: variable.clone(),
             }),
         }
-    }
-}
-
-/// `prices` as it is written: half of a price would be a wrong bill.
-#[derive(Deserialize)]
-pub(super) struct PricesTable {
-    #[serde(deserialize_with = "amount")]
-    input_usd_per_million: f64,
-    #[serde(deserialize_with = "amount")]
-    output_usd_per_million: f64,
-}
-
-impl From<PricesTable> for Prices {
-    fn from(PricesTable { input_usd_per_million, output_usd_per_million }: PricesTable) -> Self {
-        Self { input_usd_per_million, output_usd_per_million }
     }
 }

@@ -271,12 +271,16 @@ fn each_kind_of_engine_has_its_own_keys() {
     );
     let model = "[engines.a]\nkind = \"reasoning\"\napi = \"openai\"\nmodel = \"m\"\n";
     check(
-        &format!("{model}prices = {{ input_usd_per_million = -1 }}\noutput_tokens_max = 0\n"),
+        &format!("{model}prices = {{ input_usd_per_million = \"3\" }}\noutput_tokens_max = 0\n"),
         &[
             "5:10: engines.a.prices.output_usd_per_million: is missing",
-            "5:36: engines.a.prices.input_usd_per_million: should be a number from 0 on, it is -1",
+            "5:36: engines.a.prices.input_usd_per_million: should be a number, it is a string",
             "6:21: engines.a.output_tokens_max: should be a whole number from 1 to 1000000, it is 0",
         ],
+    );
+    check(
+        &format!("{model}prices = {{ input_usd_per_million = -1, output_usd_per_million = 0 }}\n"),
+        &["5:36: engines.a.prices.input_usd_per_million: should be a number from 0 on, it is -1"],
     );
     check(
         "[engines.a]\nkind = \"acp\"\ncommand = [\"a\"]\nserves = [\"fz\"]\npermissions = [{ kind = \"edti\" }]\n",

@@ -10,6 +10,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -135,7 +136,11 @@ async fn elsewhere<T: Send + 'static>(
 pub(crate) fn parse(bytes: &[u8]) -> Result<Document, Problem> {
     let not_json =
         |error: &dyn std::fmt::Display| Problem::new(Code::BadJson, format!("the body is not JSON: {error}"));
-    let text = std::str::from_utf8(bytes).map_err(|error| not_json(&error))?;
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        // Not text at all: the parser of bytes says where.
+        return Err(serde_json::from_slice::<Value>(bytes)
+            .map_or_else(|error| not_json(&error), |_| not_json(&"it is not UTF-8")));
+    };
     Document::json(text).map_err(|problem| match problem.message.strip_prefix("not valid JSON: ") {
         // The message of the parser says where: `… at line 3 column 14`.
         Some(error) => not_json(&error),

@@ -1,81 +1,66 @@
 //! What the tools take. The comments on fields are what a model reads.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use adjourn_api::{NewRun, RunOptions};
-use adjourn_core::{Action, ExecutionMode, FieldError, RunId};
+use adjourn_api::NewRun;
+use adjourn_core::{Action, FieldError, RunId};
+use adjourn_runtime::request::RunRequest;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::extract::body::{KEY_RULE, is_key};
 use crate::extract::query::run_id;
 use crate::problem::Problem;
 
-/// A new run: of a skill, or of a prompt.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct StartRun {
-    /// The name of a skill, as `list_skills` has it. Give either this or `prompt`.
-    #[serde(default)]
-    skill: Option<String>,
-    /// What the agent should do, in words, for work without a skill.
-    #[serde(default)]
-    prompt: Option<String>,
-    /// The agent that does it. Leave it out to take the best one that is installed.
-    #[serde(default)]
-    engine: Option<String>,
-    /// `interactive`: the agent may stop and ask a person. `auto`: it may not, and decides itself. Leave it out for what
-    /// the skill prefers.
-    #[serde(default)]
-    #[schemars(schema_with = "optional::<ExecutionMode>")]
-    execution_mode: Option<ExecutionMode>,
-    /// The input of the skill, matching its `input_schema`.
-    #[serde(default)]
-    input: Option<Value>,
-    /// The parameters of the skill, matching its `parameter_schema`.
-    #[serde(default)]
-    parameter: Option<Value>,
-    /// How the run is to be treated. Seldom needed.
-    #[serde(default)]
-    #[schemars(schema_with = "optional::<RunOptions>")]
-    options: Option<RunOptions>,
-    /// Names and values to find the run by later.
-    #[serde(default)]
-    labels: Option<BTreeMap<String, String>>,
-    /// The id of a run that has ended, whose conversation the new one takes up.
-    #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    continues: Option<RunId>,
-    /// Any text of your own. If you call again with the same text and the same arguments, because you did not get the
-    /// answer, no second run is started.
-    #[serde(default)]
-    idempotency_key: Option<String>,
-}
+/// A new run: everything that `POST /v1/runs` takes, and an idempotency key.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct StartRun(Map<String, Value>);
 
-impl StartRun {
-    pub(super) fn key(&self) -> Result<Option<String>, Problem> {
-        key(self.idempotency_key.as_deref())
+/// What a model should know of the members of a run besides what everybody is told.
+const FOR_MODELS: [(&str, &str); 6] = [
+    ("skill", "The name of a skill, as `list_skills` has it. Give either this or `prompt`."),
+    ("prompt", "What the agent should do, in words, for work without a skill."),
+    ("engine", "The agent that does it. Leave it out to take the best one that is installed."),
+    ("input", "The input of the skill, matching its `input_schema`."),
+    ("parameter", "The parameters of the skill, matching its `parameter_schema`."),
+    (
+        IDEMPOTENCY_KEY,
+        "Any text of your own. If you call again with the same text and the same arguments, because you did not get the \
+         answer, no second run is started.",
+    ),
+];
+
+const IDEMPOTENCY_KEY: &str = "idempotency_key";
+
+impl JsonSchema for StartRun {
+    fn schema_name() -> Cow<'static, str> {
+        "StartRun".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = described::<NewRun>();
+        schema["properties"][IDEMPOTENCY_KEY] = json!({ "type": ["string", "null"] });
+        for (member, description) in FOR_MODELS {
+            schema["properties"][member]["description"] = json!(description);
+        }
+        Schema::try_from(schema).unwrap_or_default()
     }
 }
 
-/// The same as `POST /v1/runs` takes it.
-impl From<StartRun> for NewRun {
-    fn from(asked: StartRun) -> Self {
-        let StartRun {
-            skill,
-            prompt,
-            engine,
-            execution_mode,
-            input,
-            parameter,
-            options,
-            labels,
-            continues,
-            idempotency_key: _,
-        } = asked;
-        Self { skill, prompt, engine, execution_mode, input, parameter, options, labels, continues }
+impl StartRun {
+    /// The request, and its idempotency key.
+    pub(super) fn read(mut self) -> Result<(RunRequest, Option<String>), Problem> {
+        let given = match self.0.shift_remove(IDEMPOTENCY_KEY) {
+            None | Some(Value::Null) => None,
+            // Text that is none is no key either.
+            Some(given) => Some(given.as_str().unwrap_or_default().to_owned()),
+        };
+        let request = RunRequest::read(&Value::Object(self.0)).map_err(Problem::invalid)?;
+        Ok((request, key(given.as_deref())?))
     }
 }
 
@@ -160,14 +145,19 @@ impl WaitForChange {
     }
 }
 
-/// The schema of a member that may be left out, whose type describes itself for OpenAPI: that is JSON Schema too.
+/// The schema of a member that may be left out.
 fn optional<T: ToSchema>(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [described::<T>(), { "type": "null" }] })
+}
+
+/// The schema of a type that describes itself for OpenAPI: that is JSON Schema too.
+fn described<T: ToSchema>() -> Value {
     let mut components = Vec::new();
     T::schemas(&mut components);
     let components: BTreeMap<_, _> = components.into_iter().map(|(name, it)| (name, json!(it))).collect();
     let mut schema = json!(T::schema());
     inline(&mut schema, &components);
-    json_schema!({ "anyOf": [schema, { "type": "null" }] })
+    schema
 }
 
 /// Puts components into the places that refer to them.

@@ -2,7 +2,6 @@
 
 use adjourn_api::Page;
 use adjourn_core::InteractionId;
-use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::skill::installed;
 use adjourn_runtime::{ReplyRequest, Service};
 use adjourn_store::OpenCursor;
@@ -48,8 +47,7 @@ impl Handler {
         open_world_hint = true
     ))]
     async fn start_run(&self, Parameters(wanted): Parameters<StartRun>) -> Result<Json<RunState>, Problem> {
-        let key = wanted.key()?;
-        let request = RunRequest::named(wanted.into()).map_err(Problem::invalid)?;
+        let (request, key) = wanted.read()?;
         let created = runs::start(&self.server, request, key).await?;
         Ok(Json(RunState::of(&created.run)))
     }

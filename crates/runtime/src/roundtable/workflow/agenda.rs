@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use adjourn_api::read::{Document, Path, Problem, text_or_object};
+use adjourn_api::read::{Document, Problem, text_or_object};
 use adjourn_core::roundtable::{Criterion, CriterionId, DoneWhen, TopicId, TopicSpec};
 use serde::{Deserialize, Deserializer};
 
@@ -48,9 +48,9 @@ pub(super) fn agenda(topics: Vec<Topic>, document: &Document) -> (Vec<TopicSpec>
         let Done { criteria, min_requirements, min_artifacts } = done_when;
         let (criteria, twice) = with_ids(criteria);
         for (place, text) in twice {
-            let steps = ["agenda".into(), index.into(), "done_when".into(), "criteria".into(), place.into()];
+            let pointer = format!("/agenda/{index}/done_when/criteria/{place}");
             let message = format!("the criterion `{text}` is there twice: leave one out");
-            problems.push(document.problem(Path(steps.into()), message));
+            problems.push(document.problem(&pointer, message));
         }
         let done_when = DoneWhen { criteria, min_requirements, min_artifacts };
         TopicSpec { topic_id, title, critical, done_when }
