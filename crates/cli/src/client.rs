@@ -10,6 +10,7 @@ mod roundtables;
 mod sse;
 mod transport;
 
+use adjourn_api::NewRoundtable;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
@@ -18,10 +19,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::net::UnixStream;
 
-pub(crate) use self::calls::{Answer, Asker, Created, FileView, RunQuery, Waiting, new_key};
+pub(crate) use self::calls::{RunQuery, new_key};
 pub(crate) use self::connect::{Role, answering};
 pub(crate) use self::refused::Refused;
-pub(crate) use self::roundtables::RoundtableAnswer;
 pub(crate) use self::sse::Sse;
 
 use self::call::{Call, Payload};
@@ -72,11 +72,15 @@ impl<'g> Client<'g> {
     }
 
     /// Refuses a request for a roundtable where there is no data directory yet.
-    pub(crate) async fn dry_run_roundtable(global: &Global, request: &Value) -> anyhow::Result<()> {
+    pub(crate) async fn dry_run_roundtable(global: &Global, request: &NewRoundtable) -> anyhow::Result<()> {
         if global.server.is_some() || global.data.exists() {
             return Ok(());
         }
-        match adjourn_server::dry_run_roundtable(&global.data, global.config_without_trust()?, request) {
+        match adjourn_server::dry_run_roundtable(
+            &global.data,
+            global.config_without_trust()?,
+            request.clone(),
+        ) {
             Ok(()) => Ok(()),
             Err(problem) => refused::check(problem.into_response()).await.map(drop),
         }

@@ -4,6 +4,7 @@ mod answers;
 mod others;
 mod signals;
 
+use adjourn_api::{Answer, Code, CreatedView};
 use adjourn_core::{Frame, InteractionId, InteractionView, RunStatus, RunView};
 use axum::http::StatusCode;
 
@@ -11,7 +12,7 @@ pub(crate) use self::answers::Answers;
 pub(crate) use self::others::others;
 pub(crate) use self::signals::{Signal, Signals};
 use crate::answer::{Given, problem_text};
-use crate::client::{Answer, Client, Close, Created, Refused, new_key};
+use crate::client::{Client, Close, Refused, new_key};
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::{self, Asked, Asks, Choose, Doing, OnTerminal, Watched, Watching};
@@ -114,7 +115,7 @@ impl Stay<'_, '_> {
 
     /// Makes the same request again, and stays with the run that comes of it.
     async fn again(&mut self) -> anyhow::Result<Exit> {
-        let Created { run, .. } = self.client.rerun(self.tail.id(), &new_key()).await?;
+        let CreatedView { run, .. } = self.client.rerun(self.tail.id(), &new_key()).await?;
         anstream::eprintln!("{}  as {}", styled(style::BOLD, run.run_id), self.tail.id());
         self.tail = Tail::from_start(run);
         self.stay().await
@@ -250,11 +251,13 @@ impl Stay<'_, '_> {
 
     async fn give(&mut self, open: &InteractionView, given: Given) -> anyhow::Result<Next> {
         let Given { response, action } = given;
-        let answer = Answer { interaction_id: open.interaction_id, response, action, key: new_key() };
-        match self.client.reply(self.tail.id(), &answer).await {
+        let answer = Answer { interaction_id: Some(open.interaction_id), response: Some(response), action };
+        match self.client.reply(self.tail.id(), &answer, &new_key()).await {
             Ok(run) => self.tail.saw(run),
             Err(error)
-                if error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "NOT_OPEN") =>
+                if error
+                    .downcast_ref::<Refused>()
+                    .is_some_and(|refused| refused.code == Some(Code::NotOpen)) =>
             {
                 self.too_late(open).await?;
             }

@@ -63,7 +63,9 @@ macro_rules! named {
         impl<'de> serde::Deserialize<'de> for $Enum {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let name = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                name.parse().map_err(serde::de::Error::custom)
+                name.parse().map_err(|unknown: $crate::UnknownName| {
+                    serde::de::Error::unknown_variant(&unknown.given, unknown.known)
+                })
             }
         }
     };

@@ -1,7 +1,7 @@
 //! Names of methods and files with a `*` in them.
 
 /// A text in which `*` stands for anything.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub struct Pattern(String);
 
 impl Pattern {

@@ -43,7 +43,7 @@ pub const SECRET_BYTES_MIN: usize = 6;
 pub const SECRETS_BYTES_MAX: usize = 256 * 1024;
 
 /// A value that must not be seen. It shows in no `Debug`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 pub struct Secret(String);
 
 impl Secret {

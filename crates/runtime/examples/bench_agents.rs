@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use adjourn_core::{RunId, RunStatus};
+use adjourn_core::{ExecutionMode, RunId, RunStatus};
 use adjourn_engine::supervisor;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
@@ -93,7 +93,7 @@ async fn create(service: &Service) -> RunId {
     let request = RunRequest {
         prompt: Some("work".to_owned()),
         engine: Some("agent".to_owned()),
-        execution_mode: Some("auto".to_owned()),
+        execution_mode: Some(ExecutionMode::Auto),
         ..RunRequest::default()
     };
     service.create(request, None, None).await.expect("there is room").run.id()

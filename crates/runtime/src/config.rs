@@ -8,43 +8,45 @@
 //! joined by `_`: `slots.total` by `ADJOURN_SLOTS_TOTAL`, `engines.local.model` by `ADJOURN_ENGINES_LOCAL_MODEL`. An
 //! engine or tool has to be in the file for that. Lists and tables are not overridden.
 
-mod document;
+mod check;
 mod engine;
 mod file;
 mod model;
 mod problem;
-mod reader;
 mod sandbox;
 mod secret_values;
 mod server;
 #[cfg(test)]
 mod tests;
 mod tool;
-mod value;
 mod webhook;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use toml::de::DeTable;
+use adjourn_api::nearest::hint;
+use adjourn_api::read::{Document, Variables, within};
+use serde::Deserialize;
 
 pub use adjourn_engine::model::Api;
 pub use adjourn_engine::{Pace, Pattern, Permission, Preset};
 pub use engine::{EngineConfig, EngineKind, How};
 pub use file::ConfigFile;
 pub use model::Model;
-pub use problem::{ConfigError, ConfigProblem, Place};
+pub use problem::{ConfigError, ConfigProblem};
 pub use sandbox::{SandboxConfig, SandboxSwitch};
 pub use server::{ServerConfig, WriteRate};
 pub use tool::{TOOL_TIMEOUT_DEFAULT_SEC, ToolConfig, ToolServer};
 pub use webhook::Webhooks;
 
-use document::Document;
-use reader::Reader;
+use check::Check;
+use engine::EngineTable;
+use server::ServerTable;
+use tool::ToolTable;
+use webhook::WebhooksTable;
 
 use crate::Severity;
-use crate::nearest::hint;
 use adjourn_engine::secrets::Secret;
 
 /// The name of the file.
@@ -92,12 +94,28 @@ pub struct Config {
     pub warnings: Vec<ConfigProblem>,
 }
 
+/// The file as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ConfigText {
+    skills: Vec<String>,
+    roles: Vec<String>,
+    slots: Slots,
+    engines: BTreeMap<String, EngineTable>,
+    tools: BTreeMap<String, ToolTable>,
+    server: ServerTable,
+    webhooks: Option<WebhooksTable>,
+}
+
 /// How much runs at the same time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct Slots {
     /// Turns that run at the same time.
+    #[serde(deserialize_with = "within::<1, SLOTS_TOTAL_MAX, _, _>")]
     pub total: u32,
     /// Runs that wait for a slot.
+    #[serde(deserialize_with = "within::<0, QUEUE_MAX_MAX, _, _>")]
     pub queue_max: u32,
     /// Turns of one engine that run at the same time, where that is less.
     pub engine: BTreeMap<String, u32>,
@@ -121,7 +139,7 @@ impl Config {
     pub fn load_with(
         file: Option<&Path>,
         data_dir: &Path,
-        variables: &BTreeMap<String, String>,
+        variables: &Variables,
     ) -> Result<Self, ConfigError> {
         match file {
             Some(file) => {
@@ -143,44 +161,56 @@ impl Config {
     }
 
     /// The configuration that `text` is, which is what is in `file`.
-    pub fn parse(file: &Path, text: &str, variables: &BTreeMap<String, String>) -> Result<Self, ConfigError> {
-        let document = Document::new(file, text, variables);
-        let (table, errors) = DeTable::parse_recoverable(text);
-        errors.iter().for_each(|error| document.syntax_error(error));
-        // What was made of a broken file would only add problems that are none.
-        let mut config = if errors.is_empty() {
-            Self::from(&Reader::root(&document, table.get_ref()))
-        } else {
-            Self::default()
+    pub fn parse(file: &Path, text: &str, variables: &Variables) -> Result<Self, ConfigError> {
+        let mut document = match Document::toml(text) {
+            // What only variables set needs a table to be set in.
+            Ok(document) => document.with_tables(&["slots", "server"]),
+            Err(problems) => {
+                let problem = |problem| ConfigProblem::of(file, problem);
+                return Err(ConfigError::Invalid(problems.into_iter().map(problem).collect()));
+            }
         };
-        config.warnings =
-            if errors.is_empty() { document.finish(SETTING_PREFIXES) } else { document.finish(&[]) };
-        if config.warnings.iter().any(|problem| problem.severity == Severity::Error) {
-            return Err(ConfigError::Invalid(config.warnings));
+        let settings = |name: &str| SETTING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        let settings = variables.iter().filter(|(name, _)| settings(name));
+        let settings = settings.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let unused = document.override_by("ADJOURN_", &settings);
+        let reading = document.read::<ConfigText>();
+        let mut check = Check::new(file, &document, variables);
+        let config = Self::from(reading.value.unwrap_or_default(), &mut check);
+        let problems = check.finish(reading.problems, unused);
+        if problems.iter().any(|problem| problem.severity == Severity::Error) {
+            return Err(ConfigError::Invalid(problems));
         }
-        Ok(config)
+        Ok(Self { warnings: problems, ..config })
     }
 
-    fn from(root: &Reader<'_>) -> Self {
-        let folders = |key| {
-            let named = root.strings(key).map_or_else(Vec::new, |found| found.value);
-            named.iter().map(|folder| root.document.path(folder)).collect()
-        };
-        let engines = read_all(root, "engines", engine::read);
-        let names = root.names("engines");
-        let config = Self {
-            file: Some(root.document.file.to_owned()),
-            skills: folders("skills"),
-            roles: folders("roles"),
-            slots: slots(&root.table("slots"), &names),
+    fn from(text: ConfigText, check: &mut Check<'_>) -> Self {
+        check_slots(&text.slots, &text.engines, check);
+        let folders = |named: Vec<String>| named.iter().map(|folder| check.path(folder)).collect();
+        let (skills, roles) = (folders(text.skills), folders(text.roles));
+        let engines = text.engines.into_iter().filter_map(|(name, table)| {
+            check.name("engines", &name);
+            let engine = table.engine(&name, check)?;
+            Some((name, engine))
+        });
+        let engines = engines.collect();
+        let tools = text.tools.into_iter().filter_map(|(name, table)| {
+            check.name("tools", &name);
+            let tool = table.tool(&name, check)?;
+            Some((name, tool))
+        });
+        let tools = tools.collect();
+        Self {
+            file: Some(check.file.to_owned()),
+            skills,
+            roles,
+            slots: text.slots,
             engines,
-            tools: read_all(root, "tools", tool::read),
-            server: server::read(&root.table("server")),
-            webhooks: webhook::read(&root.table("webhooks")),
+            tools,
+            server: text.server.server(check),
+            webhooks: text.webhooks.and_then(|webhooks| webhooks.webhooks(check)),
             warnings: Vec::new(),
-        };
-        root.finish();
-        config
+        }
     }
 
     /// The engine of this name: the configured one, else the one that needs no configuration.
@@ -235,32 +265,22 @@ fn built_in<'a>() -> impl Iterator<Item = &'a str> + Clone {
     names.filter(|name| EngineConfig::built_in(name).is_some())
 }
 
-fn read_all<T>(
-    root: &Reader<'_>,
-    key: &'static str,
-    read: fn(&Reader<'_>) -> Option<T>,
-) -> BTreeMap<String, T> {
-    let tables = root.tables(key);
-    tables.into_iter().filter_map(|(name, reader)| Some((name, read(&reader)?))).collect()
-}
-
-fn slots(reader: &Reader<'_>, engines: &[String]) -> Slots {
-    let total = reader.number("total", 1..=SLOTS_TOTAL_MAX).map_or(SLOTS_TOTAL_DEFAULT, |found| found.value);
-    let queue_max =
-        reader.number("queue_max", 0..=QUEUE_MAX_MAX).map_or(QUEUE_MAX_DEFAULT, |found| found.value);
-    let engine = reader.named_map("engine", |reader, name, found| {
-        let limit = reader.integer(found, 1..=SLOTS_TOTAL_MAX)?;
-        let known = engines.iter().map(String::as_str).chain(built_in());
-        if !known.clone().any(|known| known == name) {
-            limit.error(reader.document, format!("there is no engine `{name}`{}", hint(name, known)));
-        } else if limit.value > total {
-            let message = format!("{} is more than `slots.total`, so at most {total} will run", limit.value);
-            limit.warning(reader.document, message);
+/// Limits of single engines have to be of engines that there are.
+fn check_slots(slots: &Slots, engines: &BTreeMap<String, EngineTable>, check: &mut Check<'_>) {
+    for (name, limit) in &slots.engine {
+        let path = ["slots", "engine", name];
+        let known = engines.keys().map(String::as_str).chain(built_in());
+        if *limit == 0 || *limit > SLOTS_TOTAL_MAX {
+            let message = format!("should be a whole number from 1 to {SLOTS_TOTAL_MAX}, it is {limit}");
+            check.error(&path, message);
+        } else if !known.clone().any(|known| known == name) {
+            check.error(&path, format!("there is no engine `{name}`{}", hint(name, known)));
+        } else if *limit > slots.total {
+            let total = slots.total;
+            let message = format!("{limit} is more than `slots.total`, so at most {total} will run");
+            check.warning(&path, message);
         }
-        Some(limit.value)
-    });
-    reader.finish();
-    Slots { total, queue_max, engine }
+    }
 }
 
 fn read(file: &Path) -> io::Result<String> {

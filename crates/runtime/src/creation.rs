@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use adjourn_api::read::pointer;
 use adjourn_core::{
     Command, Continued, Create, FieldError, Refusal, ReplyKey, ResumesBy, Run, RunId, RunSpec, canonical,
     create_key,
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Asked, Desk};
 use crate::folder;
-use crate::request::{Checked, RunRequest, SkillRef, Surroundings, pointer};
+use crate::request::{Checked, RunRequest, SkillRef, Surroundings};
 use crate::roundtable::Part;
 use crate::service::{Created, Service, ServiceError, sha256};
 use crate::shelf::Shelved;

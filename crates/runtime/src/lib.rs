@@ -26,8 +26,6 @@ mod folder;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod nearest;
-mod options;
 pub mod prompt;
 mod protected;
 mod prune;
@@ -49,7 +47,6 @@ pub use brief::{Brief, Briefs, OutputContract};
 pub use contracts::{Contracts, Toolset, TurnTools};
 pub use desk::Desk;
 pub use driver::{Delta, Driver};
-pub use options::Options;
 pub use prune::{CREATE_KEY_DAYS, KeepReason, KeptRoundtable, KeptRun, PruneError, Pruned, prune};
 pub use runtime::{EffectHandler, Runtime, RuntimeOptions, WeakRuntime};
 pub use service::{Created, ReplyRequest, Service, ServiceError, Settle};

@@ -11,14 +11,15 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use adjourn_core::{FieldError, RunId, RunSpec, check_depth};
+use adjourn_api::read::{Document, Problem};
+use adjourn_api::{NewRun, RunOptions};
+use adjourn_core::{ExecutionMode, FieldError, RunId, RunSpec, check_depth};
 use adjourn_engine::ShellVariables;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub use check::Surroundings;
 pub(crate) use engine::none_installed;
 
-use crate::nearest::hint;
 use crate::workspace::Upload;
 
 /// Labels of one run: enough for a project, a ticket and a team, not for a database.
@@ -63,13 +64,13 @@ pub struct RunRequest {
     /// The engine; none for the best there is.
     pub engine: Option<String>,
     /// The mode; none for the skill's.
-    pub execution_mode: Option<String>,
+    pub execution_mode: Option<ExecutionMode>,
     /// The skill's input.
     pub input: Value,
     /// The skill's parameters.
     pub parameter: Value,
-    /// Options.
-    pub options: Value,
+    /// Options; what they leave out is as the skill or the engine has it.
+    pub options: Option<RunOptions>,
     /// What to find it by.
     pub labels: BTreeMap<String, String>,
     /// The finished run whose conversation it takes over.
@@ -95,94 +96,47 @@ pub struct Checked {
     pub notice: Option<String>,
 }
 
-const KEYS: [&str; 9] =
-    ["skill", "prompt", "engine", "execution_mode", "input", "parameter", "options", "labels", "continues"];
-
 impl RunRequest {
     /// The request that a JSON document is, from anybody: a skill is named. Files, and folders of the asker, come another
     /// way.
     pub fn read(document: &Value) -> Result<Self, Vec<FieldError>> {
-        let Value::Object(members) = document else {
-            return Err(vec![FieldError::new("", "should be an object")]);
-        };
         check_depth(document).map_err(|too_big| vec![FieldError::new("", too_big.to_string())])?;
-        let mut errors = Vec::new();
-        let unknown = members.keys().filter(|key| !KEYS.contains(&key.as_str()));
-        for key in unknown.take(crate::nearest::UNKNOWN_MAX) {
-            let message = format!("unknown key{}", hint(key, KEYS));
-            errors.push(FieldError::new(pointer(&[key]), message));
+        let reading = Document::of(document.clone()).read::<NewRun>();
+        Self::named(reading.whole().map_err(field_errors)?)
+    }
+
+    /// The request of somebody who cannot name folders of this machine.
+    pub fn named(run: NewRun) -> Result<Self, Vec<FieldError>> {
+        if run.skill.as_ref().is_some_and(|name| name.contains('/')) {
+            let message = "should be the name of an installed skill, not a path";
+            return Err(vec![FieldError::new("/skill", message)]);
         }
-        let request = Self {
-            skill: named_skill(members, &mut errors),
-            prompt: string(members, "prompt", &mut errors),
-            engine: string(members, "engine", &mut errors),
-            execution_mode: string(members, "execution_mode", &mut errors),
-            input: value(members, "input"),
-            parameter: value(members, "parameter"),
-            options: value(members, "options"),
-            labels: labels(members, &mut errors),
-            continues: continues(members, &mut errors),
+        Ok(run.into())
+    }
+}
+
+impl From<NewRun> for RunRequest {
+    fn from(run: NewRun) -> Self {
+        let NewRun { skill, prompt, engine, execution_mode, input, parameter, options, labels, continues } =
+            run;
+        Self {
+            skill: skill.map(SkillRef::Named),
+            prompt,
+            engine,
+            execution_mode,
+            input: input.unwrap_or_default(),
+            parameter: parameter.unwrap_or_default(),
+            options,
+            labels: labels.unwrap_or_default(),
+            continues,
             files: Vec::new(),
             workspace: None,
             shell: None,
-        };
-        if errors.is_empty() { Ok(request) } else { Err(errors) }
-    }
-}
-
-/// A JSON pointer to what these keys lead to.
-pub(crate) fn pointer(keys: &[&str]) -> String {
-    keys.iter().map(|key| format!("/{}", key.replace('~', "~0").replace('/', "~1"))).collect()
-}
-
-fn value(members: &Map<String, Value>, key: &str) -> Value {
-    members.get(key).cloned().unwrap_or_default()
-}
-
-fn string(members: &Map<String, Value>, key: &str, errors: &mut Vec<FieldError>) -> Option<String> {
-    match members.get(key) {
-        None | Some(Value::Null) => None,
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(_) => {
-            errors.push(FieldError::new(pointer(&[key]), "should be a string"));
-            None
         }
     }
 }
 
-fn named_skill(members: &Map<String, Value>, errors: &mut Vec<FieldError>) -> Option<SkillRef> {
-    let name = string(members, "skill", errors)?;
-    if name.contains('/') {
-        errors.push(FieldError::new("/skill", "should be the name of an installed skill, not a path"));
-    }
-    Some(SkillRef::Named(name))
-}
-
-fn continues(members: &Map<String, Value>, errors: &mut Vec<FieldError>) -> Option<RunId> {
-    match string(members, "continues", errors)?.parse() {
-        Ok(run_id) => Some(run_id),
-        Err(error) => {
-            errors.push(FieldError::new("/continues", error.to_string()));
-            None
-        }
-    }
-}
-
-fn labels(members: &Map<String, Value>, errors: &mut Vec<FieldError>) -> BTreeMap<String, String> {
-    let mut labels = BTreeMap::new();
-    match members.get("labels") {
-        None | Some(Value::Null) => {}
-        Some(Value::Object(given)) => {
-            for (name, value) in given {
-                match value {
-                    Value::String(text) => {
-                        labels.insert(name.clone(), text.clone());
-                    }
-                    _ => errors.push(FieldError::new(pointer(&["labels", name]), "should be a string")),
-                }
-            }
-        }
-        Some(_) => errors.push(FieldError::new("/labels", "should be an object of strings")),
-    }
-    labels
+/// Problems as the fields of a request.
+pub(crate) fn field_errors(problems: Vec<Problem>) -> Vec<FieldError> {
+    problems.into_iter().map(Into::into).collect()
 }

@@ -21,13 +21,12 @@ mod request;
 mod role;
 mod strategy_text;
 mod workflow;
-mod yaml;
 
 pub use library::{Library, NotThere};
 pub use operations::{ArtifactRequest, Opened, RoundtableReply};
-pub use request::{ParticipantRequest, RoundtableRequest, WorkflowRef};
+pub use request::RoundtableRequest;
 pub use role::{RoleText, UnreadableRole};
-pub use workflow::{SeatText, UnreadableWorkflow, Workflow};
+pub use workflow::{UnreadableWorkflow, Workflow};
 
 pub(crate) use activation::Part;
 pub(crate) use preparation::carry_out;

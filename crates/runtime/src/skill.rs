@@ -6,7 +6,6 @@
 
 mod find;
 mod front_matter;
-mod json_lines;
 mod manifest;
 mod problem;
 mod schemas;
@@ -19,6 +18,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use adjourn_api::RunOptions;
 use adjourn_core::ExecutionMode;
 
 pub use find::{Installed, NotFound, find, installed};
@@ -30,8 +30,8 @@ pub(crate) use front_matter::FrontMatter;
 use manifest::Manifest;
 use problem::Problems;
 
-use crate::nearest::hint;
-use crate::{Options, Severity, folder};
+use crate::{Severity, folder};
+use adjourn_api::nearest::hint;
 use adjourn_engine::beneath;
 
 /// The file that makes a folder a skill.
@@ -82,7 +82,7 @@ pub struct Skill {
     /// where there are any of these names, and nothing fails where there are not.
     pub servers: Vec<String>,
     /// Options for runs that do not choose.
-    pub options: Options,
+    pub options: RunOptions,
     /// A recording of a run.
     pub recording: Option<PathBuf>,
     /// What was hardly meant like this.

@@ -1,10 +1,8 @@
 //! Readers for the parts of a request: its body, form, query, files and id.
 
 pub(crate) mod body;
-mod document;
 pub(crate) mod form;
 pub(crate) mod local;
-pub(crate) mod members;
 pub(crate) mod query;
 pub(crate) mod request_id;
 pub(crate) mod uploads;

@@ -5,13 +5,12 @@
 
 use std::convert::Infallible;
 
+use adjourn_api::{Answer, ArtifactChange, NewRoundtable, SettleCall};
 use adjourn_runtime::fuzzing::{self as runtime, core, engine};
-use adjourn_runtime::roundtable::RoundtableRequest;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
 use futures::stream;
 
-use crate::api::{contracts, replies};
 use crate::compat::jobs;
 use crate::extract::body;
 use crate::extract::form::Form;
@@ -52,9 +51,10 @@ fn http_bodies(bytes: &[u8]) {
     for reach in [Reach::ThisMachine, Reach::Elsewhere] {
         let _ = local::read(document.clone(), reach);
     }
-    let _ = RoundtableRequest::read(&document);
-    let _ = replies::read(&document, None);
-    let _ = contracts::read(&document);
+    let _ = document.read::<NewRoundtable>();
+    let _ = document.read::<Answer>();
+    let _ = document.read::<SettleCall>();
+    let _ = document.read::<ArtifactChange>();
     let _ = jobs::request::read(&document);
 }
 

@@ -1,16 +1,14 @@
 //! Errors as clients get them: `application/problem+json` (RFC 9457) with a stable code.
 
-pub(crate) mod code;
 mod refused;
 
+use adjourn_api::Code;
 use adjourn_core::FieldError;
 use axum::Json;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::problem::code::Code;
 
 /// What a problem is sent as.
 pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
@@ -37,6 +35,11 @@ impl Problem {
         let errors = first_of(errors);
         let named: Vec<_> = errors.iter().map(ToString::to_string).collect();
         Self { errors, ..Self::new(Code::Invalid, named.join("; ")) }
+    }
+
+    /// A body that cannot be read as what it should be.
+    pub(crate) fn unreadable(problems: Vec<adjourn_api::read::Problem>) -> Self {
+        Self::invalid(problems.into_iter().map(Into::into).collect())
     }
 
     /// There is something wrong with the address, a header or a parameter of the request.
@@ -73,7 +76,7 @@ impl Problem {
 
     /// What is sent.
     pub(crate) fn document(self) -> Document {
-        let status = self.code.status();
+        let status = status(self.code);
         Document {
             r#type: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),
@@ -83,6 +86,11 @@ impl Problem {
             errors: self.errors,
         }
     }
+}
+
+/// The status of an answer with this code.
+pub(crate) fn status(code: Code) -> StatusCode {
+    StatusCode::from_u16(code.status()).expect("every code has a status of HTTP, which a test looks at")
 }
 
 /// Errors that are told at once. Nobody reads on after these, and a request can have hundreds of thousands.
@@ -132,7 +140,7 @@ pub(crate) struct Document {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let (status, retry_after_sec, challenge) = (self.code.status(), self.retry_after_sec, self.challenge);
+        let (status, retry_after_sec, challenge) = (status(self.code), self.retry_after_sec, self.challenge);
         let content_type = HeaderValue::from_static(CONTENT_TYPE);
         let document = Json(self.document());
         let mut response = (status, [(header::CONTENT_TYPE, content_type)], document).into_response();

@@ -1,5 +1,6 @@
 //! The router: every route with its handler, and the layers around them.
 
+use adjourn_api::Code;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -18,7 +19,6 @@ use crate::extract::request_id;
 use crate::mcp;
 use crate::observe::metrics::count;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 impl Server {

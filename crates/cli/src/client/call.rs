@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use axum::body::Body;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::http::{Method, Request};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 /// What a request carries.
 pub(super) enum Payload {
@@ -13,6 +14,13 @@ pub(super) enum Payload {
     Json(Value),
     /// A document, and files with their names. Only for those who cannot read our files themselves.
     Form(Value, Vec<(String, PathBuf)>),
+}
+
+impl Payload {
+    /// A request as its type has it.
+    pub(super) fn json(request: &impl Serialize) -> Self {
+        Self::Json(json!(request))
+    }
 }
 
 /// A request.

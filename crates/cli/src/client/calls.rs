@@ -2,84 +2,23 @@
 
 use std::path::PathBuf;
 
+use adjourn_api::{Answer, CreatedView, Files, History, Local, Page, SettleCall, Waiting};
 use adjourn_core::{
-    Action, ContractView, ExecutionId, Frame, InteractionId, InteractionView, ListedRun, RoundtableId, RunId,
-    RunView, Settlement, TraceStep,
+    ContractView, ExecutionId, Frame, InteractionView, ListedRun, RunId, RunView, Settlement, TraceStep,
 };
 use axum::body::Body;
 use axum::http::Response;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::call::{Call, Payload, encoded};
 use super::{Client, Refused, Sse};
 
 /// The member of a request with the variables of this shell, which only an owner on this machine takes.
-const ENVIRONMENT: &str = "environment";
+const ENVIRONMENT: &str = Local::ENVIRONMENT;
 
 /// Items of a page, when all of them are wanted: as many as a server gives.
 const PAGE: usize = 500;
-
-/// A page of a list, or all of it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Page<T> {
-    pub(crate) items: Vec<T>,
-    /// Where the next page begins; none after the last.
-    pub(crate) next_cursor: Option<String>,
-}
-
-/// A run that was created.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Created {
-    #[serde(flatten)]
-    pub(crate) run: RunView,
-    /// What the asker should know.
-    pub(crate) notice: Option<String>,
-}
-
-/// A question that waits, and whose it is.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Waiting {
-    #[serde(flatten)]
-    pub(crate) asker: Asker,
-    #[serde(flatten)]
-    pub(crate) interaction: InteractionView,
-}
-
-/// Who asks.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Asker {
-    Run { run_id: RunId, skill: Option<String>, engine: String },
-    Roundtable { roundtable_id: RoundtableId, subject: String },
-}
-
-/// What a run left in its workspace.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Files {
-    pub(crate) items: Vec<FileView>,
-    pub(crate) next_cursor: Option<String>,
-    /// There are more than are listed.
-    pub(crate) truncated: bool,
-}
-
-/// A file in a workspace.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct FileView {
-    pub(crate) path: String,
-    pub(crate) bytes: u64,
-    /// Why its content is not given out, where it is not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) problem: Option<String>,
-}
-
-/// A page of the history of a run.
-#[derive(Debug, Deserialize)]
-struct History {
-    events: Vec<Frame>,
-    next_after: u64,
-}
 
 /// Which runs are listed.
 #[derive(Debug, Default)]
@@ -87,14 +26,6 @@ pub(crate) struct RunQuery {
     pub(crate) status: Option<String>,
     pub(crate) skill: Option<String>,
     pub(crate) label: Option<String>,
-}
-
-/// An answer to a question.
-pub(crate) struct Answer {
-    pub(crate) interaction_id: InteractionId,
-    pub(crate) response: Value,
-    pub(crate) action: Option<Action>,
-    pub(crate) key: String,
 }
 
 impl Client<'_> {
@@ -125,8 +56,8 @@ impl Client<'_> {
         outcome: Settlement,
         note: Option<&str>,
     ) -> anyhow::Result<ContractView> {
-        let body = json!({ "outcome": outcome, "note": note });
-        self.ask(&Call::post(format!("/v1/contracts/{id}/settle"), Payload::Json(body))).await
+        let body = Payload::json(&SettleCall { outcome, note: note.map(str::to_owned) });
+        self.ask(&Call::post(format!("/v1/contracts/{id}/settle"), body)).await
     }
 
     /// Up to `limit` runs, the newest first.
@@ -203,7 +134,7 @@ impl Client<'_> {
         request: Value,
         files: Vec<(String, PathBuf)>,
         key: &str,
-    ) -> anyhow::Result<Created> {
+    ) -> anyhow::Result<CreatedView> {
         let post = |request| {
             let files = files.clone();
             let payload =
@@ -229,7 +160,7 @@ impl Client<'_> {
     }
 
     /// Creates a run by the request that another was created by.
-    pub(crate) async fn rerun(&mut self, id: RunId, key: &str) -> anyhow::Result<Created> {
+    pub(crate) async fn rerun(&mut self, id: RunId, key: &str) -> anyhow::Result<CreatedView> {
         let payload = match self.global.shell() {
             Some(shell) => Payload::Json(json!({ ENVIRONMENT: shell })),
             None => Payload::Nothing,
@@ -237,13 +168,8 @@ impl Client<'_> {
         self.ask(&Call::post(format!("/v1/runs/{id}/rerun"), payload).key(key)).await
     }
 
-    pub(crate) async fn reply(&mut self, id: RunId, answer: &Answer) -> anyhow::Result<RunView> {
-        let Answer { interaction_id, response, action, key } = answer;
-        let mut body = json!({ "interaction_id": interaction_id, "response": response });
-        if let Some(action) = action {
-            body["action"] = json!(action);
-        }
-        self.ask(&Call::post(format!("/v1/runs/{id}/reply"), Payload::Json(body)).key(key)).await
+    pub(crate) async fn reply(&mut self, id: RunId, answer: &Answer, key: &str) -> anyhow::Result<RunView> {
+        self.ask(&Call::post(format!("/v1/runs/{id}/reply"), Payload::json(answer)).key(key)).await
     }
 
     pub(crate) async fn cancel(&mut self, id: RunId) -> anyhow::Result<RunView> {

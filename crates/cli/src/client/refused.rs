@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use adjourn_api::Code;
 use adjourn_core::FieldError;
 use anyhow::Context;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 /// Bytes of a problem that are read. It is a few sentences.
 const PROBLEM_BYTES_MAX: usize = 1 << 20;
@@ -16,16 +17,27 @@ const PROBLEM_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Refused {
     status: u16,
-    pub(crate) code: String,
+    /// The code; none where the server has one that this version does not know.
+    #[serde(deserialize_with = "known_code")]
+    pub(crate) code: Option<Code>,
     detail: String,
     #[serde(default)]
     pub(crate) errors: Vec<FieldError>,
 }
 
 impl Refused {
+    /// Whether the request itself was wrong, and the errors say where.
+    pub(crate) fn is_complaint(&self) -> bool {
+        matches!(self.code, Some(Code::Invalid | Code::EngineNotFound)) && !self.errors.is_empty()
+    }
+
     pub(crate) fn is(&self, status: StatusCode) -> bool {
         self.status == status.as_u16()
     }
+}
+
+fn known_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Code>, D::Error> {
+    Ok(String::deserialize(deserializer)?.parse().ok())
 }
 
 impl fmt::Display for Refused {

@@ -1,38 +1,24 @@
 //! What can be asked of roundtables.
 
+use adjourn_api::{ArtifactChange, EscalateRoundtable, NewRoundtable, OpenedView, Page, RoundtableAnswer};
 use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::roundtable::{ArtifactId, ArtifactView, RoundtableView};
-use adjourn_core::{InteractionId, RoundtableId, RoundtableRow};
+use adjourn_core::{RoundtableId, RoundtableRow};
 use axum::body::Body;
 use axum::http::Response;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::call::{Call, Payload};
-use super::calls::Page;
 use super::{Client, Sse};
-
-/// A roundtable that was opened.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Opened {
-    #[serde(flatten)]
-    pub(crate) roundtable: RoundtableView,
-    /// What the asker should know.
-    pub(crate) notice: Option<String>,
-}
-
-/// An answer to a question of a roundtable.
-#[derive(Debug)]
-pub(crate) struct RoundtableAnswer {
-    /// The question; none for the one that the key answered before, or the one that is open.
-    pub(crate) interaction_id: Option<InteractionId>,
-    pub(crate) response: Value,
-    pub(crate) key: String,
-}
 
 impl Client<'_> {
     /// Opens a roundtable. The same `key` again opens no other.
-    pub(crate) async fn open_roundtable(&mut self, request: Value, key: &str) -> anyhow::Result<Opened> {
+    pub(crate) async fn open_roundtable(
+        &mut self,
+        request: &NewRoundtable,
+        key: &str,
+    ) -> anyhow::Result<OpenedView> {
+        let request = json!(request);
         let post = |request| Call::post("/v1/roundtables".to_owned(), Payload::Json(request)).key(key);
         self.ask_from_shell(request, post).await
     }
@@ -65,19 +51,19 @@ impl Client<'_> {
         &mut self,
         id: RoundtableId,
         answer: &RoundtableAnswer,
+        key: &str,
     ) -> anyhow::Result<RoundtableView> {
-        let body = json!({ "interaction_id": answer.interaction_id, "response": answer.response });
         let path = format!("/v1/roundtables/{id}/reply");
-        self.ask(&Call::post(path, Payload::Json(body)).key(&answer.key)).await
+        self.ask(&Call::post(path, Payload::json(answer)).key(key)).await
     }
 
     pub(crate) async fn escalate_roundtable(
         &mut self,
         id: RoundtableId,
-        note: Option<&str>,
+        note: Option<String>,
     ) -> anyhow::Result<RoundtableView> {
-        let body = json!({ "note": note });
-        self.ask(&Call::post(format!("/v1/roundtables/{id}/escalate"), Payload::Json(body))).await
+        let body = Payload::json(&EscalateRoundtable { note });
+        self.ask(&Call::post(format!("/v1/roundtables/{id}/escalate"), body)).await
     }
 
     /// Changes a result of a roundtable. The same `key` again changes nothing.
@@ -85,11 +71,11 @@ impl Client<'_> {
         &mut self,
         id: RoundtableId,
         artifact: ArtifactId,
-        body: Value,
+        change: &ArtifactChange,
         key: &str,
     ) -> anyhow::Result<ArtifactView> {
         let path = format!("/v1/roundtables/{id}/artifacts/{artifact}");
-        self.ask(&Call::post(path, Payload::Json(body)).key(key)).await
+        self.ask(&Call::post(path, Payload::json(change)).key(key)).await
     }
 
     pub(crate) async fn close_roundtable(&mut self, id: RoundtableId) -> anyhow::Result<RoundtableView> {

@@ -1,11 +1,12 @@
 //! `adjourn files`: what a run left in its workspace.
 
+use adjourn_api::FileView;
 use adjourn_core::RunId;
 use anyhow::Context;
 use clap::Args;
 use futures::StreamExt;
 
-use crate::client::{Client, FileView, Role};
+use crate::client::{Client, Role};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use adjourn_api::{Waiting, WaitingRoundtable, WaitingRun};
 use adjourn_core::{InteractionView, RunId};
 use clap::Args;
 
-use crate::client::{Asker, Client, Role, Waiting};
+use crate::client::{Client, Role};
 use crate::commands::roundtable;
 use crate::data::{Global, now};
 use crate::exit::Exit;
@@ -31,7 +32,7 @@ impl Inbox {
         } else {
             let mut of_run = HashMap::<RunId, usize>::new();
             for one in &open.items {
-                if let Asker::Run { run_id, .. } = one.asker {
+                if let Waiting::Run(WaitingRun { run_id, .. }) = *one {
                     *of_run.entry(run_id).or_default() += 1;
                 }
             }
@@ -44,20 +45,21 @@ impl Inbox {
 
 /// A question, whose it is, and the commands that answer it. `of_run` says how many each run has.
 fn entry(global: &Global, waiting: &Waiting, of_run: &HashMap<RunId, usize>) -> String {
-    let Waiting { asker, interaction } = waiting;
-    let InteractionView { created_at, deadline_at, .. } = interaction;
-    let (id, about, question, commands) = match asker {
-        Asker::Run { run_id, skill, .. } => {
+    let (id, about, question, commands, interaction) = match waiting {
+        Waiting::Run(WaitingRun { run_id, skill, interaction, .. }) => {
             let count = of_run.get(run_id).copied().unwrap_or(1);
             let commands = reply_commands(global, *run_id, OpenQuestion::one_of(interaction, count));
-            (run_id.to_string(), skill.as_deref().map(clean), question_text(interaction), commands)
+            let skill = skill.as_deref().map(clean);
+            (run_id.to_string(), skill, question_text(interaction), commands, interaction)
         }
-        Asker::Roundtable { roundtable_id, subject } => {
+        Waiting::Roundtable(WaitingRoundtable { roundtable_id, subject, interaction }) => {
             let command = roundtable::reply_command(global, *roundtable_id, interaction);
             let subject = one_line(subject, SUBJECT_CHARS_MAX);
-            (roundtable_id.to_string(), Some(subject), roundtable::question_text(interaction), vec![command])
+            let question = roundtable::question_text(interaction);
+            (roundtable_id.to_string(), Some(subject), question, vec![command], interaction)
         }
     };
+    let InteractionView { created_at, deadline_at, .. } = interaction;
     let now = now();
     let about = about.map(|about| format!("  {about}")).unwrap_or_default();
     let deadline = deadline_at.map(|at| format!(", decided without an answer {}", until(at, now)));

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use adjourn_api::{Waiting, WaitingRun};
 use adjourn_core::{ListedRun, RunId, RunStatus};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::client::{Asker, Client, Role, RunQuery};
+use crate::client::{Client, Role, RunQuery};
 use crate::data::{Global, now};
 use crate::exit::{Exit, wrong_use};
 use crate::output::{print, print_json};
@@ -99,9 +100,9 @@ impl Ps {
 async fn questions(client: &mut Client<'_>) -> anyhow::Result<HashMap<RunId, String>> {
     let mut questions = HashMap::new();
     for waiting in client.inbox().await?.items {
-        let prompt = &waiting.interaction.question.prompt;
-        if let Asker::Run { run_id, .. } = waiting.asker {
-            questions.entry(run_id).or_insert_with(|| one_line(prompt, QUESTION_CHARS_MAX));
+        if let Waiting::Run(WaitingRun { run_id, interaction, .. }) = waiting {
+            let prompt = || one_line(&interaction.question.prompt, QUESTION_CHARS_MAX);
+            questions.entry(run_id).or_insert_with(prompt);
         }
     }
     Ok(questions)

@@ -1,12 +1,13 @@
 //! `adjourn reply`: answers a question, and stays with the run until it waits again or ends.
 
+use adjourn_api::Answer;
 use adjourn_core::{Action, InteractionId, InteractionView};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
 use crate::answer::{Given, problem_text};
-use crate::client::{Answer, Client, Close, Role, new_key};
+use crate::client::{Client, Close, Role, new_key};
 use crate::data::Global;
 use crate::exit::{Exit, wrong_use};
 use crate::find::find;
@@ -74,9 +75,9 @@ impl Reply {
         let interaction_id = wanted.or(open.map(|open| open.interaction_id)).unwrap_or(last);
         let Given { response, action } = self.given(open, data)?;
         let key = self.key.unwrap_or_else(new_key);
-        let answer = Answer { interaction_id, response, action, key };
+        let answer = Answer { interaction_id: Some(interaction_id), response: Some(response), action };
         let mut tail = Tail::from_now(run);
-        tail.saw(client.reply(tail.id(), &answer).await?);
+        tail.saw(client.reply(tail.id(), &answer, &key).await?);
         Ok(tail)
     }
 

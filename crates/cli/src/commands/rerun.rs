@@ -1,9 +1,10 @@
 //! `adjourn rerun`: a new run of the same request.
 
+use adjourn_api::CreatedView;
 use adjourn_core::RunId;
 use clap::Args;
 
-use crate::client::{Client, Close, Created, Role, new_key};
+use crate::client::{Client, Close, Role, new_key};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;
@@ -29,7 +30,7 @@ impl Rerun {
         global.check_there()?;
         let mut client = Client::connect(global, Role::Works).await?;
         match self.create(&mut client).await {
-            Ok((earlier, Created { run, .. })) => {
+            Ok((earlier, CreatedView { run, .. })) => {
                 let id = styled(style::BOLD, run.run_id);
                 anstream::eprintln!("{id}  as {earlier}, on {}", clean(&run.engine));
                 stay(client, Tail::from_start(run), Answers::new(self.answers)).await
@@ -41,7 +42,7 @@ impl Rerun {
         }
     }
 
-    async fn create(&self, client: &mut Client<'_>) -> anyhow::Result<(RunId, Created)> {
+    async fn create(&self, client: &mut Client<'_>) -> anyhow::Result<(RunId, CreatedView)> {
         let earlier = find(client, &self.run).await?.run_id;
         Ok((earlier, client.rerun(earlier, &new_key()).await?))
     }

@@ -6,12 +6,13 @@ mod request;
 
 use std::path::PathBuf;
 
+use adjourn_api::{Code, CreatedView};
 use adjourn_core::{ExecutionMode, Profile};
 use clap::Args;
 
 use self::complaint::complaint;
 use self::request::Request;
-use crate::client::{Client, Close, Created, Refused, Role, new_key};
+use crate::client::{Client, Close, Refused, Role, new_key};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::output::{print, print_json};
@@ -69,6 +70,10 @@ pub(super) struct RunCommand {
     /// How long one turn of the agent may take
     #[arg(long, value_name = "SEC")]
     hard_timeout: Option<u32>,
+
+    /// How often an output that breaks its schema is sent back within one attempt
+    #[arg(long, value_name = "N")]
+    repair_limit: Option<u32>,
 
     /// Who goes first in the queue: higher does
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -131,7 +136,7 @@ impl RunCommand {
 }
 
 impl RunCommand {
-    async fn create(&self, client: &mut Client<'_>, request: Request) -> anyhow::Result<Created> {
+    async fn create(&self, client: &mut Client<'_>, request: Request) -> anyhow::Result<CreatedView> {
         let Request { document, files } = request.clone();
         let error = match client.create(document, files, &new_key()).await {
             Ok(created) => return Ok(created),
@@ -145,7 +150,8 @@ impl RunCommand {
     /// The request for the skill's recording. Only for somebody who wants to see the skill and has no agent: what was asked
     /// with an input is not answered by a recording of something else.
     fn played(&self, request: &Request, error: &anyhow::Error) -> Option<Request> {
-        let no_engine = error.downcast_ref::<Refused>().is_some_and(|it| it.code == "ENGINE_NOT_FOUND");
+        let no_engine =
+            error.downcast_ref::<Refused>().is_some_and(|it| it.code == Some(Code::EngineNotFound));
         let asks_nothing = self.input.is_none() && self.params.is_empty() && self.files.is_empty();
         let mut played = request.clone();
         played.document["engine"] = "replay".into();
@@ -153,7 +159,7 @@ impl RunCommand {
     }
 }
 
-fn leave(global: &Global, created: &Created) -> anyhow::Result<Exit> {
+fn leave(global: &Global, created: &CreatedView) -> anyhow::Result<Exit> {
     let run = &created.run;
     anstream::eprintln!("{}", who_goes_on(global, run, GoesOn::WithOwner));
     if global.json {

@@ -401,7 +401,7 @@ fn what_is_typed_wrongly_is_told_with_the_nearest_right_name_and_nothing_is_made
             "--workflow: agenda has no topic, a roundtable needs at least one",
         ),
         (&["x", "--workflow", "empty.yaml"], 5, "limits/min_rounds is 9, more than max_rounds, which is 2"),
-        (&["x", "--workflow", "bad.yaml"], 5, "bad.yaml:2: unknown key `agend`; did you mean `agenda`?"),
+        (&["x", "--workflow", "bad.yaml"], 5, "bad.yaml:2:1: agend: unknown key; did you mean `agenda`?"),
         (&["x", "--workflow", "nope.yaml"], 2, "--workflow: nope.yaml cannot be read: No such file"),
         (&["x", "--context", "nope.md"], 2, "--context: nope.md cannot be read: No such file"),
         (&[" "], 5, "SUBJECT is blank"),

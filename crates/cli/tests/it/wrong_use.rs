@@ -26,6 +26,11 @@ fn wrong_use_is_told_apart_from_what_is_refused() {
         (&["--prompt", "also"], 2, "cannot be used with"),
         (&["--engin", "asks"], 2, "a similar argument exists: '--engine'"),
         (&["--session-timeout", "0"], 5, "--session-timeout: should be a whole number from 1 to"),
+        (
+            &["--repair-limit", "1001"],
+            5,
+            "--repair-limit: should be a whole number from 0 to 1000, it is 1001",
+        ),
         (&["--workspace", "nowhere"], 5, "nowhere is not a folder that can be worked in"),
         (&["--detach", "--answer", "prod"], 2, "cannot be used with"),
     ] {

@@ -55,7 +55,7 @@ named! {
 }
 
 /// How requests of some kind are answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub struct PermissionRule {
     /// Only for tools of this kind.
     pub kind: Option<ToolKind>,

@@ -66,7 +66,7 @@ impl ModelOptions {
 pub(super) const OUTPUT_TOKENS_DEFAULT: u32 = 8192;
 
 /// What a model costs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
 pub struct Prices {
     /// For a million tokens that it reads.
     pub input_usd_per_million: f64,

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use adjourn_api::{NewParticipant, NewRoundtable, NewSeat};
 use adjourn_core::StreamId;
 use adjourn_core::machines::RoundtableStatus;
 use adjourn_engine::secrets::Secret;
@@ -12,7 +13,6 @@ use adjourn_engine::supervisor::Supervisor;
 use adjourn_kernel::SystemClock;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::{Config, EngineConfig, How, Slots};
-use adjourn_runtime::roundtable::{ParticipantRequest, RoundtableRequest};
 use adjourn_testkit::agents;
 use adjourn_testkit::model::{Conversations, ModelServer, Reply, Script};
 use serde::Deserialize;
@@ -64,14 +64,16 @@ pub(crate) async fn record() -> Result<PathBuf> {
     fs::create_dir(&tapes)?;
     service.desk().record_roundtables(tapes.clone());
     let workflow = service.library().workflow("specs")?;
-    let seat =
-        |role: &str| ParticipantRequest { engine: Some(engine_of(role)), ..ParticipantRequest::new(role) };
-    let request = RoundtableRequest {
-        engine: Some(engine_of("facilitator")),
-        participants: Some(workflow.participants.iter().map(|it| seat(&it.role)).collect()),
-        ..RoundtableRequest::new(&play.subject)
+    let seat = |it: &NewParticipant| {
+        let seat = it.seat();
+        NewParticipant::Seat(NewSeat { engine: Some(engine_of(&seat.role)), ..seat })
     };
-    let id = service.open_roundtable(request, None).await?.table.id();
+    let request = NewRoundtable {
+        engine: Some(engine_of("facilitator")),
+        participants: Some(workflow.participants.iter().map(seat).collect()),
+        ..NewRoundtable::new(&play.subject)
+    };
+    let id = service.open_roundtable(request.into(), None).await?.table.id();
     let mut changes = service.store().watch_stream(StreamId::Roundtable(id));
     let closed = loop {
         changes.mark_unchanged();

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use adjourn_api::read::within;
 use adjourn_core::{Profile, ResumesBy, named};
-use adjourn_engine::{Pace, Pattern, Permission, PermissionAnswer, PermissionRule, Preset, Serves, ToolKind};
-
-use super::model::{self, Model};
-use super::reader::Reader;
-use super::sandbox::{self, SandboxConfig};
-use super::value::{command, environment};
+use adjourn_engine::model::{Api, Prices};
 use adjourn_engine::secrets::Secret;
+use adjourn_engine::{Allowance, Pace, Permission, PermissionRule, Preset, Serves};
+use serde::Deserialize;
+
+use super::check::Check;
+use super::model::{Model, OUTPUT_TOKENS_MAX};
+use super::sandbox::{SandboxConfig, SandboxSwitch};
 
 named! {
     /// The kind of an engine.
@@ -161,87 +163,109 @@ const OF_KINDS: &[(&str, &[EngineKind])] = &[
     ("pace", &[EngineKind::Replay]),
 ];
 
-pub(super) fn read(reader: &Reader<'_>) -> Option<EngineConfig> {
-    if !reader.is_there() {
-        return None;
-    }
-    let Some(kind) = reader.named::<EngineKind>("kind") else {
-        reader.missing("kind", "it is one of `acp`, `exec`, `reasoning`, `replay`");
-        return None;
-    };
-    let kind = kind.value;
-    let how = match kind {
-        EngineKind::Acp => acp(reader),
-        EngineKind::Exec => exec(reader),
-        EngineKind::Reasoning => model::read(reader).map(How::Reasoning),
-        EngineKind::Replay => Some(replay(reader)),
-    };
-    let mut engine = EngineConfig::new(how?);
-    match kind {
-        EngineKind::Acp | EngineKind::Exec => {
-            engine.profile = reader.named("profile").map(|found| found.value);
-            engine.permission = reader.named("permission").map_or(engine.permission, |found| found.value);
-            engine.env = environment(reader, "env");
-            engine.pass_env = reader.strings("pass_env").map_or_else(Vec::new, |found| found.value);
-            engine.sandbox = sandbox::read(reader);
-        }
-        EngineKind::Reasoning | EngineKind::Replay => {}
-    }
-    for (key, kinds) in OF_KINDS.iter().filter(|(_, kinds)| !kinds.contains(&kind)) {
-        let kinds: Vec<_> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
-        reader
-            .refuse(key, &format!("it is for engines of kind {}, this one is `{kind}`", kinds.join(" or ")));
-    }
-    reader.finish();
-    Some(engine)
+/// `[engines.*]` as it is written, whatever its kind.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct EngineTable {
+    kind: Option<EngineKind>,
+    command: Option<Vec<String>>,
+    profile: Option<Profile>,
+    permission: Option<Permission>,
+    env: BTreeMap<String, Secret>,
+    pass_env: Vec<String>,
+    sandbox: Option<SandboxSwitch>,
+    sandbox_write: Vec<String>,
+    sandbox_allow: Vec<Allowance>,
+    preset: Option<Preset>,
+    api: Option<Api>,
+    base_url: Option<String>,
+    model: Option<String>,
+    permissions: Vec<PermissionRule>,
+    serves: Vec<Serves>,
+    api_key_env: Option<String>,
+    #[serde(deserialize_with = "within::<1, OUTPUT_TOKENS_MAX, _, _>")]
+    output_tokens_max: Option<u32>,
+    prices: Option<Prices>,
+    recording: Option<String>,
+    pace: Option<Pace>,
 }
 
-fn acp(reader: &Reader<'_>) -> Option<How> {
-    let permissions = reader.list("permissions").iter().filter_map(permission_rule).collect();
-    let serves = reader.names_in("serves");
-    let model = reader.string("model").map(|found| found.value);
-    match command(reader) {
-        Some(command) => Some(How::Acp { command, permissions, serves, model }),
-        None => {
-            reader.missing("command", "the agent to start, as [\"program\", \"argument\"]");
-            None
+impl EngineTable {
+    pub(super) fn engine(mut self, name: &str, check: &mut Check<'_>) -> Option<EngineConfig> {
+        let at = |key| ["engines", name, key];
+        check.missing(&at("kind"), "it is one of `acp`, `exec`, `reasoning`, `replay`");
+        let kind = self.kind?;
+        for (key, kinds) in OF_KINDS.iter().filter(|(_, kinds)| !kinds.contains(&kind)) {
+            let kinds: Vec<_> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
+            let why = format!("it is for engines of kind {}, this one is `{kind}`", kinds.join(" or "));
+            check.refuse(&at(key), &why);
         }
+        check.environment(&at("env"), &self.env);
+        let (env, pass_env) = (std::mem::take(&mut self.env), std::mem::take(&mut self.pass_env));
+        let allow = std::mem::take(&mut self.sandbox_allow);
+        let sandbox = SandboxConfig::new(self.sandbox, &self.sandbox_write, allow, check);
+        let (profile, permission) = (self.profile, self.permission.unwrap_or(Permission::Workspace));
+        let how = match kind {
+            EngineKind::Acp => self.acp(name, check)?,
+            EngineKind::Exec => self.exec(name, check)?,
+            EngineKind::Reasoning => self.reasoning(name, check)?,
+            EngineKind::Replay => How::Replay {
+                recording: self.recording.map(|recording| check.path(&recording)),
+                pace: self.pace.unwrap_or(Pace::Instant),
+            },
+        };
+        Some(EngineConfig { how, profile, permission, env, pass_env, sandbox })
     }
-}
 
-/// `{ kind = "edit", path = "src/*", answer = "allow" }`, of which only the answer has to be there.
-fn permission_rule(reader: &Reader<'_>) -> Option<PermissionRule> {
-    let kind = reader.named::<ToolKind>("kind").map(|found| found.value);
-    let path = reader.string("path").map(|found| Pattern::new(found.value));
-    let answer = reader.named::<PermissionAnswer>("answer").map(|found| found.value);
-    if answer.is_none() {
-        reader.missing("answer", "it is one of `allow`, `deny`, `ask`");
+    fn acp(self, name: &str, check: &mut Check<'_>) -> Option<How> {
+        let command = ["engines", name, "command"];
+        check.missing(&command, "the agent to start, as [\"program\", \"argument\"]");
+        let command = check.command(&command, self.command)?;
+        let Self { permissions, serves, model, .. } = self;
+        Some(How::Acp { command, permissions, serves, model })
     }
-    reader.finish();
-    Some(PermissionRule { kind, path, answer: answer? })
-}
 
-fn exec(reader: &Reader<'_>) -> Option<How> {
-    let preset = reader.named::<Preset>("preset").map(|found| found.value);
-    let command = command(reader);
-    match (preset, command) {
-        (None, _) => {
-            reader.missing("preset", "an `exec` engine is one of claude, codex, gemini, opencode, command");
-            None
-        }
-        (Some(preset), Some(command)) => Some(How::Exec { preset, command }),
-        (Some(Preset::Command), None) => {
-            reader.missing("command", "preset `command` needs the program to run");
-            None
-        }
-        (Some(preset @ (Preset::Claude | Preset::Codex | Preset::Gemini | Preset::Opencode)), None) => {
-            Some(How::Exec { preset, command: vec![preset.name().to_owned()] })
-        }
+    fn exec(self, name: &str, check: &mut Check<'_>) -> Option<How> {
+        let at = |key| ["engines", name, key];
+        check.missing(&at("preset"), "an `exec` engine is one of claude, codex, gemini, opencode, command");
+        let given = check.command(&at("command"), self.command);
+        let preset = self.preset?;
+        let command = match (preset, given) {
+            (_, Some(command)) => command,
+            (Preset::Command, None) => {
+                check.missing(&at("command"), "preset `command` needs the program to run");
+                return None;
+            }
+            (Preset::Claude | Preset::Codex | Preset::Gemini | Preset::Opencode, None) => {
+                vec![preset.name().to_owned()]
+            }
+        };
+        Some(How::Exec { preset, command })
     }
-}
 
-fn replay(reader: &Reader<'_>) -> How {
-    let recording = reader.string("recording").map(|found| reader.document.path(&found.value));
-    let pace = reader.named("pace").map_or(Pace::Instant, |found| found.value);
-    How::Replay { recording, pace }
+    fn reasoning(self, name: &str, check: &mut Check<'_>) -> Option<How> {
+        let at = |key| ["engines", name, key];
+        check.missing(&at("api"), "`openai` or `anthropic`");
+        check.missing(&at("model"), "the name of the model to ask");
+        if let Some(Prices { input_usd_per_million, output_usd_per_million }) = self.prices {
+            let prices = [
+                ("input_usd_per_million", input_usd_per_million),
+                ("output_usd_per_million", output_usd_per_million),
+            ];
+            for (key, price) in prices.into_iter().filter(|(_, price)| *price < 0.0) {
+                let message = format!("should be a number from 0 on, it is {price}");
+                check.error(&["engines", name, "prices", key], message);
+            }
+        }
+        let base_url = check.url(&at("base_url"), self.base_url);
+        let (api, model) = (self.api?, self.model?);
+        Some(How::Reasoning(Model {
+            api,
+            base_url: base_url.unwrap_or_else(|| api.base_url().to_owned()),
+            model,
+            api_key_env: self.api_key_env,
+            output_tokens_max: self.output_tokens_max,
+            prices: self.prices,
+        }))
+    }
 }

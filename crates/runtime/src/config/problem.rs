@@ -2,57 +2,45 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use adjourn_api::read::{self, Place};
 
 use crate::Severity;
 
-/// Where a setting comes from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// A place in a file, counted from 1.
-    File {
-        /// The file.
-        file: PathBuf,
-        /// The line.
-        line: usize,
-        /// The character in it.
-        column: usize,
-    },
-    /// A variable of the environment.
-    Environment {
-        /// Its name.
-        variable: String,
-    },
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File { file, line, column } => write!(f, "{}:{line}:{column}", file.display()),
-            Self::Environment { variable } => write!(f, "${variable}"),
-        }
-    }
-}
-
-/// One thing that is wrong.
+/// One thing that is wrong with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigProblem {
     /// How bad it is.
     pub severity: Severity,
-    /// Where it is.
-    pub place: Place,
+    /// The file.
+    pub file: PathBuf,
+    /// The place in the file, or the variable that overrides it.
+    pub place: Option<Place>,
     /// The setting, as keys joined by dots; empty if it is about none in particular.
     pub key: String,
     /// What is wrong and what would be right.
     pub message: String,
 }
 
+impl ConfigProblem {
+    pub(super) fn of(file: &Path, problem: read::Problem) -> Self {
+        let read::Problem { kind: _, path, place, message } = problem;
+        Self { severity: Severity::Error, file: file.to_owned(), place, key: path.to_string(), message }
+    }
+}
+
 impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, key, message, .. } = self;
+        let Self { severity: _, file, place, key, message } = self;
+        match place {
+            Some(place @ Place::Text { .. }) => write!(f, "{}:{place}: ", file.display())?,
+            Some(variable @ Place::Variable(_)) => write!(f, "{variable}: ")?,
+            None => write!(f, "{}: ", file.display())?,
+        }
         match key.as_str() {
-            "" => write!(f, "{place}: {message}"),
-            key => write!(f, "{place}: {key}: {message}"),
+            "" => f.write_str(message),
+            key => write!(f, "{key}: {message}"),
         }
     }
 }

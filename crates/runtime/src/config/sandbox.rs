@@ -6,7 +6,7 @@ use adjourn_core::named;
 use adjourn_engine::supervisor::NO_WALLS;
 use adjourn_engine::{Acceptance, Allowance, Protected, SandboxOptions};
 
-use super::reader::Reader;
+use super::check::Check;
 
 /// The keys of this part.
 pub(super) const KEYS: [&str; 3] = ["sandbox", "sandbox_write", "sandbox_allow"];
@@ -71,9 +71,15 @@ impl SandboxConfig {
     }
 }
 
-pub(super) fn read(reader: &Reader<'_>) -> SandboxConfig {
-    let switch = reader.named("sandbox").map_or(SandboxSwitch::On, |found| found.value);
-    let write = reader.strings("sandbox_write").map_or_else(Vec::new, |found| found.value);
-    let write = write.iter().map(|path| reader.document.path_or_home(path)).collect();
-    SandboxConfig { switch, write, allow: reader.names_in("sandbox_allow") }
+impl SandboxConfig {
+    /// The wall as it is written in an engine or a tool.
+    pub(super) fn new(
+        switch: Option<SandboxSwitch>,
+        write: &[String],
+        allow: Vec<Allowance>,
+        check: &Check<'_>,
+    ) -> Self {
+        let write = write.iter().map(|path| check.path_or_home(path)).collect();
+        Self { switch: switch.unwrap_or(SandboxSwitch::On), write, allow }
+    }
 }

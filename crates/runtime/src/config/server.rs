@@ -1,6 +1,9 @@
 //! `[server]`: what the server lets clients do.
 
-use super::reader::Reader;
+use adjourn_api::read::within;
+use serde::Deserialize;
+
+use super::check::Check;
 
 /// More than this is no limit: it is what a machine does at most.
 const RATE_MAX: u32 = 1_000_000;
@@ -27,17 +30,28 @@ pub struct WriteRate {
     pub burst: u32,
 }
 
-pub(super) fn read(reader: &Reader<'_>) -> ServerConfig {
-    let per_second = reader.number("writes_per_second", 1..=RATE_MAX).map(|found| found.value);
-    let burst = reader.number("burst", 1..=RATE_MAX).map(|found| found.value);
-    if burst.is_some() {
-        reader.missing("writes_per_second", "a burst needs a rate to come back by");
+/// `[server]` as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ServerTable {
+    #[serde(deserialize_with = "within::<1, RATE_MAX, _, _>")]
+    writes_per_second: Option<u32>,
+    #[serde(deserialize_with = "within::<1, RATE_MAX, _, _>")]
+    burst: Option<u32>,
+    #[serde(deserialize_with = "within::<0, RESERVE_MB_MAX, _, _>")]
+    disk_reserve_mb: Option<u32>,
+}
+
+impl ServerTable {
+    pub(super) fn server(self, check: &mut Check<'_>) -> ServerConfig {
+        let Self { writes_per_second, burst, disk_reserve_mb } = self;
+        if burst.is_some() {
+            check.missing(&["server", "writes_per_second"], "a burst needs a rate to come back by");
+        }
+        let writes = writes_per_second.map(|per_second| {
+            // Two seconds' worth, so that a script that writes in spurts is not slowed down by a rate it keeps.
+            WriteRate { per_second, burst: burst.unwrap_or(per_second.saturating_mul(2)) }
+        });
+        ServerConfig { writes, disk_reserve_mb }
     }
-    let disk_reserve_mb = reader.number("disk_reserve_mb", 0..=RESERVE_MB_MAX).map(|found| found.value);
-    reader.finish();
-    let writes = per_second.map(|per_second| {
-        // Two seconds' worth, so that a script that writes in spurts is not slowed down by a rate it keeps.
-        WriteRate { per_second, burst: burst.unwrap_or(per_second.saturating_mul(2)) }
-    });
-    ServerConfig { writes, disk_reserve_mb }
 }

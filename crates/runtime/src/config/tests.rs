@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use adjourn_api::read::Place;
 use adjourn_core::{KeyScope, NoticeKind, Profile};
 use proptest::prelude::{prop_assert, proptest};
 
 use super::SandboxConfig;
 use super::{
-    Api, Config, ConfigError, EngineConfig, EngineKind, How, Model, Pace, Pattern, Permission, Place, Preset,
+    Api, Config, ConfigError, EngineConfig, EngineKind, How, Model, Pace, Pattern, Permission, Preset,
     ServerConfig, Slots, ToolConfig, ToolServer, Webhooks, WriteRate,
 };
 use adjourn_engine::model::Prices;
@@ -229,7 +230,7 @@ fn all_problems_are_named_at_once_with_place_and_nearest_name() {
         "[slots]\ntotl = 4\n  queue_max = \"many\"\n\n[engine.x]\n",
         &[
             "2:1: slots.totl: unknown key; did you mean `total`?",
-            "3:15: slots.queue_max: should be a whole number, it is of type string",
+            "3:15: slots.queue_max: should be a whole number from 0 to 10000000, it is a string",
             "5:2: engine: unknown key; did you mean `engines`?",
         ],
     );
@@ -238,7 +239,7 @@ fn all_problems_are_named_at_once_with_place_and_nearest_name() {
         &[
             "2:8: engines.a.kind: unknown value `exce`; did you mean `exec`?",
             "5:10: engines.b.preset: unknown value `claud`; did you mean `claude`?",
-            "6:1: engines.c: `kind` is missing: it is one of `acp`, `exec`, `reasoning`, `replay`",
+            "6:1: engines.c.kind: is missing: it is one of `acp`, `exec`, `reasoning`, `replay`",
         ],
     );
 }
@@ -248,12 +249,12 @@ fn each_kind_of_engine_has_its_own_keys() {
     check(
         "[engines.a]\nkind = \"exec\"\n",
         &[
-            "1:1: engines.a: `preset` is missing: an `exec` engine is one of claude, codex, gemini, opencode, command",
+            "1:1: engines.a.preset: is missing: an `exec` engine is one of claude, codex, gemini, opencode, command",
         ],
     );
     check(
         "[engines.a]\nkind = \"exec\"\npreset = \"command\"\n",
-        &["1:1: engines.a: `command` is missing: preset `command` needs the program to run"],
+        &["1:1: engines.a.command: is missing: preset `command` needs the program to run"],
     );
     check(
         "[engines.a]\nkind = \"acp\"\ncommand = []\n",
@@ -263,30 +264,34 @@ fn each_kind_of_engine_has_its_own_keys() {
         "[engines.a]\nkind = \"replay\"\nmodel = \"m\"\n[engines.b]\nkind = \"reasoning\"\nbase_url = \"host\"\n",
         &[
             "3:1: engines.a.model: does not belong here: it is for engines of kind `acp` or `reasoning`, this one is `replay`",
-            "4:1: engines.b: `api` is missing: `openai` or `anthropic`",
-            "4:1: engines.b: `model` is missing: the name of the model to ask",
+            "4:1: engines.b.api: is missing: `openai` or `anthropic`",
+            "4:1: engines.b.model: is missing: the name of the model to ask",
             "6:12: engines.b.base_url: should be an address that begins with http:// or https://",
         ],
     );
     let model = "[engines.a]\nkind = \"reasoning\"\napi = \"openai\"\nmodel = \"m\"\n";
     check(
-        &format!("{model}prices = {{ input_usd_per_million = -1 }}\noutput_tokens_max = 0\n"),
+        &format!("{model}prices = {{ input_usd_per_million = \"3\" }}\noutput_tokens_max = 0\n"),
         &[
-            "5:10: engines.a.prices: `output_usd_per_million` is missing: the price of a million tokens, in dollars",
-            "5:36: engines.a.prices.input_usd_per_million: should be a number from 0 on, it is -1",
-            "6:21: engines.a.output_tokens_max: should be from 1 to 1000000, it is 0",
+            "5:10: engines.a.prices.output_usd_per_million: is missing",
+            "5:36: engines.a.prices.input_usd_per_million: should be a number, it is a string",
+            "6:21: engines.a.output_tokens_max: should be a whole number from 1 to 1000000, it is 0",
         ],
+    );
+    check(
+        &format!("{model}prices = {{ input_usd_per_million = -1, output_usd_per_million = 0 }}\n"),
+        &["5:36: engines.a.prices.input_usd_per_million: should be a number from 0 on, it is -1"],
     );
     check(
         "[engines.a]\nkind = \"acp\"\ncommand = [\"a\"]\nserves = [\"fz\"]\npermissions = [{ kind = \"edti\" }]\n",
         &[
-            "4:10: engines.a.serves: unknown value `fz`; did you mean `fs`?",
-            "5:16: engines.a.permissions: `answer` is missing: it is one of `allow`, `deny`, `ask`",
-            "5:25: engines.a.permissions.kind: unknown value `edti`; did you mean `edit`?",
+            "4:11: engines.a.serves[0]: unknown value `fz`; did you mean `fs`?",
+            "5:16: engines.a.permissions[0].answer: is missing",
+            "5:25: engines.a.permissions[0].kind: unknown value `edti`; did you mean `edit`?",
         ],
     );
-    check("engines = 1\n", &["1:11: engines: should be a table, it is of type integer"]);
-    check("[engines]\na = 1\n", &["2:5: engines.a: should be a table, it is of type integer"]);
+    check("engines = 1\n", &["1:11: engines: should be a table, it is a whole number"]);
+    check("[engines]\na = 1\n", &["2:5: engines.a: should be a table, it is a whole number"]);
     check(
         "[engines.\"a b\"]\nkind = \"replay\"\n",
         &["1:1: engines.a b: a name has only letters, digits, `-`, `_` and `.`"],
@@ -298,8 +303,8 @@ fn impossible_slots_are_refused_and_useless_ones_warned_of() {
     check(
         "[slots]\ntotal = 0\nqueue_max = -1\n",
         &[
-            "2:9: slots.total: should be from 1 to 10000, it is 0",
-            "3:13: slots.queue_max: should be from 0 to 10000000, it is -1",
+            "2:9: slots.total: should be a whole number from 1 to 10000, it is 0",
+            "3:13: slots.queue_max: should be a whole number from 0 to 10000000, it is -1",
         ],
     );
     check(
@@ -307,7 +312,7 @@ fn impossible_slots_are_refused_and_useless_ones_warned_of() {
         &[
             "3:21: slots.engine.claude: 3 is more than `slots.total`, so at most 2 will run",
             "3:33: slots.engine.cladue: there is no engine `cladue`; did you mean `claude`?",
-            "3:44: slots.engine.codex: should be from 1 to 10000, it is 0",
+            "3:44: slots.engine.codex: should be a whole number from 1 to 10000, it is 0",
         ],
     );
 }
@@ -317,7 +322,7 @@ fn a_tool_is_started_or_there() {
     check(
         "[tools.a]\n[tools.b]\ncommand = [\"x\"]\nurl = \"http://x\"\n[tools.c]\nurl = \"http://x\"\nenv = {}\n",
         &[
-            "1:1: tools.a: `command` is missing: the MCP server to start, or `url` for one that is there",
+            "1:1: tools.a.command: is missing: the MCP server to start, or `url` for one that is there",
             "2:1: tools.b: has both `command` and `url`: a server is either started or already there",
             "7:1: tools.c.env: does not belong here: only a server that is started by `command` has an environment",
         ],
@@ -326,7 +331,7 @@ fn a_tool_is_started_or_there() {
         "[tools.a]\ncommand = [1]\nscope = \"run\"\n",
         &[
             "2:11: tools.a.command: should name a program, it is empty",
-            "2:12: tools.a.command: should be a string, it is of type integer",
+            "2:12: tools.a.command[0]: should be a string, it is a whole number",
         ],
     );
 }
@@ -340,13 +345,13 @@ fn a_limit_on_writing_is_a_rate_with_a_burst() {
     check(
         "[server]\nburst = 5\nwrite_per_second = 1\n",
         &[
-            "1:1: server: `writes_per_second` is missing: a burst needs a rate to come back by",
+            "1:1: server.writes_per_second: is missing: a burst needs a rate to come back by",
             "3:1: server.write_per_second: unknown key; did you mean `writes_per_second`?",
         ],
     );
     check(
         "[server]\nwrites_per_second = 0\n",
-        &["2:21: server.writes_per_second: should be from 1 to 1000000, it is 0"],
+        &["2:21: server.writes_per_second: should be a whole number from 1 to 1000000, it is 0"],
     );
 }
 
@@ -355,8 +360,8 @@ fn webhooks_need_an_address() {
     check(
         "[webhooks]\nevents = [\"waiting\"]\n",
         &[
-            "1:1: webhooks: `url` is missing: where to send what happens",
-            "2:10: webhooks.events: unknown event `waiting`; there are `waiting_user`, `terminal`",
+            "1:1: webhooks.url: is missing: where to send what happens",
+            "2:11: webhooks.events[0]: unknown value `waiting`; there are `waiting_user`, `terminal`",
         ],
     );
 }
@@ -367,8 +372,7 @@ fn broken_toml_is_placed_and_nothing_else_is_said() {
         panic!("it is broken")
     };
     assert!(problems.iter().all(|problem| problem.message.starts_with("not valid TOML: ")), "{problems:?}");
-    let first = Place::File { file: "/etc/adjourn.toml".into(), line: 1, column: 7 };
-    assert_eq!(problems[0].place, first);
+    assert_eq!(problems[0].place, Some(Place::Text { line: 1, column: 7 }));
 }
 
 #[test]
@@ -393,8 +397,8 @@ fn bad_variables_are_named() {
     assert_eq!(
         error.to_string(),
         "the configuration cannot be used:\n\
-         $ADJOURN_SLOTS_QUEUEMAX: overrides no setting; did you mean `ADJOURN_SLOTS_QUEUE_MAX`?\n\
-         $ADJOURN_SLOTS_TOTAL: slots.total: should be from 1 to 10000, it is not a whole number in that range"
+         $ADJOURN_SLOTS_QUEUEMAX: overrides no setting; did you mean `queue_max`?\n\
+         $ADJOURN_SLOTS_TOTAL: slots.total: should be a whole number from 1 to 10000, it is a string"
     );
 }
 

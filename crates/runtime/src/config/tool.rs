@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use adjourn_api::read::within;
 use adjourn_core::KeyScope;
-
-use super::reader::Reader;
-use super::sandbox::{self, SandboxConfig};
-use super::value::{command, environment, url};
-use adjourn_engine::Pattern;
 use adjourn_engine::secrets::Secret;
+use adjourn_engine::{Allowance, Pattern};
+use serde::Deserialize;
+
+use super::check::Check;
+use super::sandbox::{self, SandboxConfig, SandboxSwitch};
 
 /// How long one call may take when nobody says otherwise, in seconds: what most MCP clients allow.
 pub const TOOL_TIMEOUT_DEFAULT_SEC: u32 = 60;
@@ -49,47 +50,65 @@ pub enum ToolServer {
     Url(String),
 }
 
-pub(super) fn read(reader: &Reader<'_>) -> Option<ToolConfig> {
-    if !reader.is_there() {
-        return None;
+/// `[tools.*]` as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolTable {
+    command: Option<Vec<String>>,
+    url: Option<String>,
+    env: BTreeMap<String, Secret>,
+    pass_env: Vec<String>,
+    sandbox: Option<SandboxSwitch>,
+    sandbox_write: Vec<String>,
+    sandbox_allow: Vec<Allowance>,
+    irreversible: Option<Vec<Pattern>>,
+    approve: Vec<Pattern>,
+    scope: Option<KeyScope>,
+    #[serde(deserialize_with = "within::<1, TOOL_TIMEOUT_MAX_SEC, _, _>")]
+    timeout_sec: Option<u32>,
+}
+
+impl ToolTable {
+    pub(super) fn tool(self, name: &str, check: &mut Check<'_>) -> Option<ToolConfig> {
+        let at = |key| ["tools", name, key];
+        let both = check.has(&at("command")) && check.has(&at("url"));
+        let command = check.command(&at("command"), self.command);
+        let url = check.url(&at("url"), self.url);
+        check.environment(&at("env"), &self.env);
+        let server = match (command, url) {
+            (Some(_) | None, Some(_) | None) if both => {
+                let message = "has both `command` and `url`: a server is either started or already there";
+                check.error(&["tools", name], message);
+                None
+            }
+            (Some(command), _) => {
+                let sandbox =
+                    SandboxConfig::new(self.sandbox, &self.sandbox_write, self.sandbox_allow, check);
+                Some(ToolServer::Command { command, env: self.env, pass_env: self.pass_env, sandbox })
+            }
+            (None, Some(url)) => {
+                for key in ["env", "pass_env"] {
+                    check.refuse(&at(key), "only a server that is started by `command` has an environment");
+                }
+                for key in sandbox::KEYS {
+                    check.refuse(&at(key), "only a server that is started by `command` has a sandbox");
+                }
+                Some(ToolServer::Url(url))
+            }
+            (None, None) => {
+                if !check.has(&at("url")) {
+                    let why = "the MCP server to start, or `url` for one that is there";
+                    check.missing(&at("command"), why);
+                }
+                None
+            }
+        };
+        Some(ToolConfig {
+            server: server?,
+            irreversible: self.irreversible,
+            approve: self.approve,
+            scope: self.scope.unwrap_or(KeyScope::Run),
+            timeout_sec: self.timeout_sec.unwrap_or(TOOL_TIMEOUT_DEFAULT_SEC),
+        })
     }
-    let (command, url) = (command(reader), url(reader, "url"));
-    let both = reader.has("command") && reader.has("url");
-    let env = environment(reader, "env");
-    let pass_env = reader.strings("pass_env").map_or_else(Vec::new, |found| found.value);
-    let sandbox = sandbox::read(reader);
-    let patterns = |key| {
-        let found = reader.strings(key)?;
-        Some(found.value.into_iter().map(Pattern::new).collect())
-    };
-    let irreversible = patterns("irreversible");
-    let approve = patterns("approve").unwrap_or_default();
-    let scope = reader.named("scope").map_or(KeyScope::Run, |found| found.value);
-    let timeout_sec = reader
-        .number("timeout_sec", 1..=TOOL_TIMEOUT_MAX_SEC)
-        .map_or(TOOL_TIMEOUT_DEFAULT_SEC, |found| found.value);
-    let server = match (command, url) {
-        (Some(_) | None, Some(_) | None) if both => {
-            reader.error_here("has both `command` and `url`: a server is either started or already there");
-            None
-        }
-        (Some(command), _) => Some(ToolServer::Command { command, env, pass_env, sandbox }),
-        (None, Some(url)) => {
-            for key in ["env", "pass_env"] {
-                reader.refuse(key, "only a server that is started by `command` has an environment");
-            }
-            for key in sandbox::KEYS {
-                reader.refuse(key, "only a server that is started by `command` has a sandbox");
-            }
-            Some(ToolServer::Url(url))
-        }
-        (None, None) => {
-            if !reader.has("url") {
-                reader.missing("command", "the MCP server to start, or `url` for one that is there");
-            }
-            None
-        }
-    };
-    reader.finish();
-    Some(ToolConfig { server: server?, irreversible, approve, scope, timeout_sec })
 }

@@ -1,10 +1,9 @@
 //! `[webhooks]`: who is told of what happens.
 
 use adjourn_core::NoticeKind;
+use serde::Deserialize;
 
-use super::reader::Reader;
-use super::value::url;
-use crate::nearest::hint;
+use super::check::Check;
 
 /// Who is told of what happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,26 +16,19 @@ pub struct Webhooks {
     pub secret_env: Option<String>,
 }
 
-pub(super) fn read(reader: &Reader<'_>) -> Option<Webhooks> {
-    if !reader.is_there() {
-        return None;
+/// `[webhooks]` as it is written.
+#[derive(Deserialize)]
+pub(super) struct WebhooksTable {
+    url: Option<String>,
+    events: Option<Vec<NoticeKind>>,
+    secret_env: Option<String>,
+}
+
+impl WebhooksTable {
+    pub(super) fn webhooks(self, check: &mut Check<'_>) -> Option<Webhooks> {
+        let Self { url, events, secret_env } = self;
+        check.missing(&["webhooks", "url"], "where to send what happens");
+        let url = check.url(&["webhooks", "url"], url)?;
+        Some(Webhooks { url, events: events.unwrap_or_else(|| NoticeKind::ALL.to_vec()), secret_env })
     }
-    let url = url(reader, "url");
-    let events = reader.strings("events").map(|found| {
-        let events = found.value.iter().filter_map(|name| match name.parse::<NoticeKind>() {
-            Ok(event) => Some(event),
-            Err(unknown) => {
-                let hint = hint(name, unknown.known.iter().copied());
-                found.error(reader.document, format!("unknown event `{name}`{hint}"));
-                None
-            }
-        });
-        events.collect()
-    });
-    let secret_env = reader.string("secret_env").map(|found| found.value);
-    reader.finish();
-    if url.is_none() {
-        reader.missing("url", "where to send what happens");
-    }
-    Some(Webhooks { url: url?, events: events.unwrap_or_else(|| NoticeKind::ALL.to_vec()), secret_env })
 }

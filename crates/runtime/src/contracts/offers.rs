@@ -104,7 +104,7 @@ pub(super) fn failure(error: &ToolError) -> RunError {
 /// What an agent is told that calls what is not there.
 pub(super) fn unknown(name: &str, offered: &[Offered], asks: Option<&str>) -> String {
     let names: Vec<String> = offered.iter().map(Offered::name).chain(asks.map(str::to_owned)).collect();
-    format!("there is no tool `{name}`{}", crate::nearest::hint(name, names.iter().map(String::as_str)))
+    format!("there is no tool `{name}`{}", adjourn_api::nearest::hint(name, names.iter().map(String::as_str)))
 }
 
 #[cfg(test)]

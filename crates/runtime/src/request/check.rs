@@ -1,19 +1,18 @@
 //! Holds a request against everything that is known.
 
+use adjourn_api::RunOptions;
+use adjourn_api::read::pointer;
 use adjourn_core::{
     ExecutionMode, FieldError, Profile, REPAIR_LIMIT_DEFAULT, RunSpec, SESSION_TIMEOUT_DEFAULT_SEC, Strict,
-    UnknownName,
 };
 use serde_json::{Map, Value, json};
 
 use super::engine::Chosen;
 use super::{
     Checked, INPUT_BYTES_MAX, LABEL_NAME_BYTES_MAX, LABEL_VALUE_BYTES_MAX, LABELS_MAX, PROMPT_BYTES_MAX,
-    RunRequest, pointer,
+    RunRequest,
 };
-use crate::Options;
 use crate::config::Config;
-use crate::nearest::hint;
 use crate::skill::{Skill, SkillSchema, Source};
 use crate::workspace::{UPLOADS_MAX, Workspace, is_upload_name};
 
@@ -40,7 +39,7 @@ impl RunRequest {
         let mode = check.mode();
         let engine = check.engine();
         let options = check.options();
-        let profile = check.profile(options.profile, engine.as_ref());
+        let profile = check.profile(options.interactive_profile, engine.as_ref());
         let input = check.input();
         let parameter = check.parameter();
         let prompt = check.prompt(engine.as_ref(), &input, &parameter);
@@ -54,7 +53,7 @@ impl RunRequest {
             prompt,
             resumes_by: config.kind().resumes_by(),
             profile,
-            strict: options.strict.unwrap_or(Strict::On),
+            strict: options.strict().unwrap_or(Strict::On),
             session_timeout_sec: options.session_timeout_sec.unwrap_or(SESSION_TIMEOUT_DEFAULT_SEC),
             max_attempt: options.max_attempt,
             hard_timeout_sec: options.hard_timeout_sec,
@@ -133,32 +132,17 @@ impl Check<'_> {
 
     fn mode(&mut self) -> Option<ExecutionMode> {
         let skill = self.known.skill;
-        let Some(name) = &self.request.execution_mode else {
+        let Some(mode) = self.request.execution_mode else {
             return Some(skill.map_or(ExecutionMode::Interactive, Skill::default_mode));
         };
-        match name.parse() {
-            Err(UnknownName { given, known }) => {
-                self.wrong(
-                    "/execution_mode",
-                    format!("unknown mode `{given}`{}", hint(&given, known.iter().copied())),
-                );
-                None
-            }
-            Ok(mode) => match skill.filter(|skill| !skill.modes.contains(&mode)) {
-                None => Some(mode),
-                Some(skill) => {
-                    let message =
-                        format!("the skill `{}` runs only in mode `{}`", skill.name, skill.default_mode());
-                    self.wrong("/execution_mode", message);
-                    None
-                }
-            },
-        }
+        let Some(skill) = skill.filter(|skill| !skill.modes.contains(&mode)) else { return Some(mode) };
+        let message = format!("the skill `{}` runs only in mode `{}`", skill.name, skill.default_mode());
+        self.wrong("/execution_mode", message);
+        None
     }
 
-    fn options(&mut self) -> Options {
-        let (chosen, errors) = Options::read(&self.request.options, "/options");
-        self.errors.extend(errors);
+    fn options(&mut self) -> RunOptions {
+        let chosen = self.request.options.unwrap_or_default();
         let skill = self.known.skill;
         let limit = skill.and_then(|skill| skill.max_attempt);
         if let (Some(chosen), Some(limit)) = (chosen.max_attempt, limit)
@@ -168,7 +152,7 @@ impl Check<'_> {
                 format!("is {chosen}, but the skill allows at most {limit}: it can only be lowered");
             self.wrong("/options/max_attempt", message);
         }
-        let mut options = chosen.or(skill.map_or_else(Options::default, |skill| skill.options));
+        let mut options = chosen.or(skill.map_or_else(RunOptions::default, |skill| skill.options));
         options.max_attempt = [options.max_attempt, limit].into_iter().flatten().min();
         options
     }
@@ -180,10 +164,11 @@ impl Check<'_> {
         let Some(Chosen { name, config, .. }) = engine else { return profile };
         if profile == Profile::StickyProcess && !config.kind().can_stay() {
             let path = if chosen.is_some() { "/options/interactive_profile" } else { "/engine" };
-            let whose = match (&self.request.options, chosen) {
-                (Value::Object(asked), Some(_)) if asked.contains_key("interactive_profile") => String::new(),
-                (_, Some(_)) => "the skill asks for it, but ".to_owned(),
-                (_, None) => "its configuration asks for it, but ".to_owned(),
+            let asked = self.request.options.and_then(|options| options.interactive_profile);
+            let whose = match (asked, chosen) {
+                (Some(_), _) => "",
+                (None, Some(_)) => "the skill asks for it, but ",
+                (None, None) => "its configuration asks for it, but ",
             };
             let all = self.known.config.engine_names().into_iter();
             let staying = all

@@ -2,7 +2,7 @@
 
 use super::check::{Check, Surroundings};
 use crate::config::{EngineConfig, EngineKind, How};
-use crate::nearest::hint;
+use adjourn_api::nearest::hint;
 
 /// The engine that was chosen.
 pub(super) struct Chosen {

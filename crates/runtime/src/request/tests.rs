@@ -102,16 +102,17 @@ fn everything_that_is_asked_for_is_in_the_spec() {
 #[test]
 fn a_request_that_cannot_be_read_is_refused_field_by_field() {
     refused(
-        &json!({"promt": "x", "skill": 1, "labels": {"a/b": 1}, "continues": "yesterday"}),
+        &json!({"promt": "x", "skill": 1, "labels": {"a/b": 1}, "continues": "yesterday", "options": {"prioritty": 1}}),
         None,
         &[
             "/promt: unknown key; did you mean `prompt`?",
-            "/skill: should be a string",
-            "/labels/a~1b: should be a string",
+            "/skill: should be a string, it is a whole number",
+            "/labels/a~1b: should be a string, it is a whole number",
             "/continues: `yesterday` is not a run id: one looks like `run_01h455vb4pex5vsknk084sn02q`",
+            "/options/prioritty: unknown key; did you mean `priority`?",
         ],
     );
-    refused(&json!([]), None, &["should be an object"]);
+    refused(&json!([]), None, &["should be an object, it is a list"]);
 }
 
 #[test]
@@ -123,14 +124,13 @@ fn all_problems_come_at_once() {
     refused(
         &json!({
             "skill": "demo", "engine": "codex", "execution_mode": "interactive", "labels": labels,
-            "input": {"n": "x", "f": "not-sent.txt"}, "options": {"max_attempt": 3, "prioritty": 1},
+            "input": {"n": "x", "f": "not-sent.txt"}, "options": {"max_attempt": 3},
         }),
         Some(&skill),
         &[
             "/labels: has 33 labels, at most 32 are taken",
             "/execution_mode: the skill `demo` runs only in mode `auto`",
             "/engine: the skill `demo` does not run on `codex`; it runs on claude",
-            "/options/prioritty: unknown option; did you mean `priority`?",
             "/options/max_attempt: is 3, but the skill allows at most 2: it can only be lowered",
             "/input/f: should be the name of a file that comes with the request",
             "/input: \"topic\" is a required property",
@@ -220,7 +220,7 @@ fn the_mode_is_interactive_where_the_skill_allows_it() {
     refused(
         &json!({"prompt": "x", "execution_mode": "automatic"}),
         None,
-        &["/execution_mode: unknown mode `automatic`; there are `auto`, `interactive`"],
+        &["/execution_mode: unknown value `automatic`; there are `auto`, `interactive`"],
     );
 }
 

@@ -75,7 +75,7 @@ fn request(
     Ok(RunRequest {
         prompt: Some(prompt),
         engine: Some(seat.engine.clone()),
-        execution_mode: Some(ExecutionMode::Auto.to_string()),
+        execution_mode: Some(ExecutionMode::Auto),
         labels: BTreeMap::from([
             (LABEL.to_owned(), table.id().to_string()),
             (LABEL_ROUND.to_owned(), round.number.to_string()),

@@ -9,7 +9,7 @@ use adjourn_core::roundtable::Role;
 
 use super::role::{RoleText, UnreadableRole};
 use super::workflow::{UnreadableWorkflow, Workflow};
-use crate::nearest::hint;
+use adjourn_api::nearest::hint;
 
 macro_rules! built_in {
     ($folder:literal, $extension:literal, $($name:literal),+ $(,)?) => {
@@ -178,7 +178,7 @@ mod tests {
             assert_eq!(workflow.name, name);
             Strategy::named(&workflow.strategy).unwrap();
             for seat in &workflow.participants {
-                library.role(&Role::new(&seat.role)).unwrap();
+                library.role(&Role::new(&seat.seat().role)).unwrap();
             }
         }
     }

@@ -1,11 +1,11 @@
 //! What every surface asks of roundtables.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use adjourn_api::{GivenWorkflow, NewFacilitator, NewParticipant, NewWorkflow};
 use adjourn_core::roundtable::{
-    self, ArtifactId, ChangeArtifact, Command, EscalationWish, Frame, Open, PersonChange, Refusal, Reply,
-    Roundtable, open_key,
+    self, ArtifactId, ChangeArtifact, Command, EscalationWish, Frame, Open, Pace, PersonChange, Refusal,
+    Reply, Roundtable, open_key,
 };
 use adjourn_core::{By, InteractionId, Record, ReplyKey, RoundtableId, RoundtableRow, Stream, canonical};
 use adjourn_engine::ShellVariables;
@@ -14,7 +14,7 @@ use adjourn_store::{After, Error};
 use serde_json::{Value, json};
 
 use super::library::Library;
-use super::request::RoundtableRequest;
+use super::request::{RoundtableRequest, UNNAMED};
 use crate::service::{Service, ServiceError, sha256};
 
 /// A roundtable that was opened, or had been with the same idempotency key.
@@ -264,23 +264,33 @@ fn inconsistent(problem: roundtable::Inconsistent) -> ServiceError {
 }
 
 /// Tells a request from another with the same key.
+///
+/// The form is that of the first version, and what came later is left out where it says nothing: a request that an older
+/// version took has the digest that it had then.
 fn digest(request: &RoundtableRequest) -> String {
-    let labels: BTreeMap<_, _> = request.labels.iter().collect();
-    let participants = request
-        .participants
-        .as_ref()
-        .map(|all| all.iter().map(|it| json!([it.role, it.engine, it.memory, it.side])).collect::<Vec<_>>());
-    let workflow = request.workflow.as_ref().map(|workflow| format!("{workflow:?}"));
-    let mut document = json!({
-        "subject": request.subject, "workflow": workflow, "strategy": request.strategy, "engine": request.engine,
-        "facilitator": request.facilitator_engine, "participants": participants, "pace": request.pace,
-        "context": request.context, "limits": request.limits, "labels": labels,
+    let asked = &request.roundtable;
+    let participants = asked.participants.as_ref().map(|all| {
+        let seats = all.iter().map(NewParticipant::seat);
+        seats.map(|it| json!([it.role, it.engine, it.memory, it.side])).collect::<Vec<_>>()
     });
-    // Left out where they say nothing: a request that an older version took has the digest that it had then.
-    if !request.engines.is_empty() {
-        document["engines"] = json!(request.engines);
+    let workflow = asked.workflow.as_ref().map(|workflow| match workflow {
+        NewWorkflow::Named(name) => format!("Named({name:?})"),
+        NewWorkflow::Given(GivenWorkflow { file, yaml }) => {
+            format!("Given {{ file: {:?}, yaml: {yaml:?} }}", file.as_deref().unwrap_or(UNNAMED))
+        }
+    });
+    let pace = if asked.interactive == Some(true) { Pace::Checkpoints } else { Pace::Continuous };
+    let NewFacilitator { engine, memory } = asked.facilitator.clone().unwrap_or_default();
+    let labels = asked.labels.clone().unwrap_or_default();
+    let mut document = json!({
+        "subject": asked.subject, "workflow": workflow, "strategy": asked.strategy, "engine": asked.engine,
+        "facilitator": engine, "participants": participants, "pace": pace, "context": asked.context,
+        "limits": asked.limits, "labels": labels,
+    });
+    if let Some(engines) = asked.engines.as_ref().filter(|engines| !engines.is_empty()) {
+        document["engines"] = json!(engines);
     }
-    if let Some(memory) = request.facilitator_memory {
+    if let Some(memory) = memory {
         document["facilitator_memory"] = json!(memory);
     }
     sha256(&canonical(&document))

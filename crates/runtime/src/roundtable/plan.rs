@@ -8,9 +8,9 @@ use super::recorded;
 use super::request::RoundtableRequest;
 use crate::config::{EngineKind, How};
 use crate::desk::Desk;
-use crate::nearest::hint;
 use crate::request::none_installed;
 use crate::service::ServiceError;
+use adjourn_api::nearest::hint;
 
 /// The engine of a seat where none was named and none is installed. No engine has an empty name.
 const NOBODY: &str = "";
@@ -43,7 +43,7 @@ impl Desk {
     /// The engine of everybody who has none of their own: the one that was named, else the first that is installed. None
     /// where there is none: a recording is of another subject, so it is only played where it was asked for.
     fn roundtable_engine(&self, request: &RoundtableRequest) -> Result<Option<String>, ServiceError> {
-        if let Some(engine) = &request.engine {
+        if let Some(engine) = &request.roundtable.engine {
             self.usable(engine).map_err(|problem| invalid("/engine", problem))?;
             return Ok(Some(engine.clone()));
         }

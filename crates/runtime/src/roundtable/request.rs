@@ -1,18 +1,19 @@
 //! What a user asks for, and the roundtable that it comes to.
 
-mod read;
-
-use std::collections::BTreeMap;
-
+use adjourn_api::nearest::hint;
+use adjourn_api::read::{Document, pointer};
+use adjourn_api::{GivenWorkflow, NewParticipant, NewRoundtable, NewSeat, NewWorkflow};
 use adjourn_core::FieldError;
-use adjourn_core::roundtable::{Limits, Memory, Pace, Role, RoundtableSpec, Seat, Side, Strategy};
+use adjourn_core::roundtable::{Memory, Pace, Role, RoundtableSpec, Seat, Strategy};
 use adjourn_engine::ShellVariables;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::library::{Library, NotThere};
-use super::workflow::{SeatText, Workflow};
-use crate::nearest::hint;
-use crate::request::pointer;
+use super::workflow::Workflow;
+use crate::request::field_errors;
+
+/// The name of a workflow of the user's own that came without one, for messages.
+pub(super) const UNNAMED: &str = "workflow";
 
 /// Bytes of a subject: it is in front of every agent in every round. What is longer is context.
 const SUBJECT_BYTES_MAX: usize = 4 * 1024;
@@ -20,82 +21,26 @@ const SUBJECT_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of the context, which is in front of every agent too.
 const CONTEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// Which workflow.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkflowRef {
-    /// One that is built in.
-    Named(String),
-    /// The user's own.
-    Given {
-        /// The name of its file, for messages.
-        file: String,
-        /// What it says.
-        yaml: String,
-    },
-}
-
-/// Somebody who is to take part.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ParticipantRequest {
-    /// Who.
-    pub role: String,
-    /// The engine that plays the role; none for that of the others.
-    pub engine: Option<String>,
-    /// Whether the agent remembers the rounds before; none for a fresh one each round.
-    pub memory: Option<Memory>,
-    /// The side, where the strategy has sides.
-    pub side: Option<Side>,
-}
-
-/// What a user asks for.
+/// The request for a roundtable, with what only somebody on this machine adds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoundtableRequest {
-    /// What is discussed.
-    pub subject: String,
-    /// The workflow; none for `specs`.
-    pub workflow: Option<WorkflowRef>,
-    /// The strategy; none for the workflow's.
-    pub strategy: Option<String>,
-    /// The engine of everybody who has none of their own; none for the best there is.
-    pub engine: Option<String>,
-    /// The engines of single roles, the facilitator's included. They come before what a workflow says.
-    pub engines: BTreeMap<String, String>,
-    /// The facilitator's engine; none for that of the others.
-    pub facilitator_engine: Option<String>,
-    /// Whether the facilitator remembers the steps before; none for what the workflow says.
-    pub facilitator_memory: Option<Memory>,
-    /// Who takes part; none for those of the workflow.
-    pub participants: Option<Vec<ParticipantRequest>>,
-    /// Whether a person looks at every round.
-    pub pace: Pace,
-    /// What everybody has to know beforehand.
-    pub context: Option<String>,
-    /// Limits that differ from those of the workflow, as JSON.
-    pub limits: Value,
-    /// What to find it by.
-    pub labels: BTreeMap<String, String>,
+    /// What is asked for.
+    pub roundtable: NewRoundtable,
     /// The variables of the shell that asks; none where no shell does, or it is not on this machine.
     pub shell: Option<ShellVariables>,
 }
 
+impl From<NewRoundtable> for RoundtableRequest {
+    fn from(roundtable: NewRoundtable) -> Self {
+        Self { roundtable, shell: None }
+    }
+}
+
 impl RoundtableRequest {
-    /// A roundtable about `subject`, everything else at its default.
-    pub fn new(subject: impl Into<String>) -> Self {
-        Self {
-            subject: subject.into(),
-            workflow: None,
-            strategy: None,
-            engine: None,
-            engines: BTreeMap::new(),
-            facilitator_engine: None,
-            facilitator_memory: None,
-            participants: None,
-            pace: Pace::Continuous,
-            context: None,
-            limits: Value::Null,
-            labels: BTreeMap::new(),
-            shell: None,
-        }
+    /// The request that a JSON document is.
+    pub fn read(document: &Value) -> Result<Self, Vec<FieldError>> {
+        let reading = Document::of(document.clone()).read::<NewRoundtable>();
+        reading.whole().map(Into::into).map_err(field_errors)
     }
 
     /// The roundtable that it comes to, with `engine` for everybody who has none of their own; or everything that is
@@ -109,28 +54,24 @@ impl RoundtableRequest {
         let mut errors = self.lengths();
         let workflow = match self.workflow(library) {
             Ok(workflow) => workflow,
+            Err(NotThere::UnreadableWorkflow(unreadable)) => {
+                errors.extend(unreadable.lines().map(|line| FieldError::new("/workflow", line)));
+                return Err(errors);
+            }
             Err(problem) => {
                 errors.push(FieldError::new("/workflow", problem.to_string()));
                 return Err(errors);
             }
         };
-        let limits = self.limits(workflow.limits).unwrap_or_else(|error| {
-            errors.push(error);
-            workflow.limits
-        });
+        let asked = &self.roundtable;
+        let limits = asked.limits.unwrap_or_default().or(workflow.limits);
+        let leads = asked.facilitator.clone().unwrap_or_default();
         let mut facilitator = Seat {
-            memory: self.facilitator_memory.or(workflow.facilitator.memory).unwrap_or(Memory::Resume),
-            ..Seat::facilitator(
-                self.facilitator_engine
-                    .as_ref()
-                    .or(workflow.facilitator.engine.as_ref())
-                    .map_or(engine, |it| it),
-            )
+            memory: leads.memory.or(workflow.facilitator.memory).unwrap_or(Memory::Resume),
+            ..Seat::facilitator(leads.engine.or(workflow.facilitator.engine).as_deref().unwrap_or(engine))
         };
-        let mut participants = match &self.participants {
-            Some(chosen) => chosen.iter().map(|seat| seat.seat(engine)).collect(),
-            None => workflow.participants.iter().map(|seat| seated(seat, engine)).collect::<Vec<_>>(),
-        };
+        let participants = asked.participants.as_ref().unwrap_or(&workflow.participants);
+        let mut participants: Vec<_> = participants.iter().map(|it| seated(it, engine)).collect();
         let seats: Vec<_> = std::iter::once(&mut facilitator).chain(&mut participants).collect();
         errors.extend(self.engines_of_roles(seats, is_engine));
         if let Err(problem) = is_engine(&facilitator.engine) {
@@ -144,13 +85,13 @@ impl RoundtableRequest {
                 errors.push(FieldError::new(format!("/participants/{place}/engine"), problem));
             }
         }
-        let strategy = self.strategy.clone().unwrap_or(workflow.strategy);
+        let strategy = asked.strategy.clone().unwrap_or(workflow.strategy);
         if Strategy::named(&strategy).is_err() {
             let hint = hint(&strategy, Strategy::ALL.iter().map(|known| known.name));
             errors.push(FieldError::new("/strategy", format!("there is no strategy `{strategy}`{hint}")));
         }
         let spec = RoundtableSpec {
-            subject: self.subject.clone(),
+            subject: asked.subject.clone(),
             workflow: workflow.name,
             document: workflow.document,
             strategy,
@@ -158,9 +99,9 @@ impl RoundtableRequest {
             agenda: workflow.agenda,
             facilitator,
             participants,
-            pace: self.pace,
-            context: self.context.clone(),
-            labels: self.labels.clone(),
+            pace: if asked.interactive == Some(true) { Pace::Checkpoints } else { Pace::Continuous },
+            context: asked.context.clone(),
+            labels: asked.labels.clone().unwrap_or_default(),
         };
         // What was said with the nearest right name is not said again.
         let known = library.roles();
@@ -178,7 +119,7 @@ impl RoundtableRequest {
         is_engine: &dyn Fn(&str) -> Result<(), String>,
     ) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        for (role, engine) in &self.engines {
+        for (role, engine) in self.roundtable.engines.iter().flatten() {
             let path = pointer(&["engines", role]);
             let Some(place) = seats.iter().position(|seat| seat.role.as_str() == role) else {
                 let hint = hint(role, seats.iter().map(|seat| seat.role.as_str()).collect::<Vec<_>>());
@@ -194,34 +135,20 @@ impl RoundtableRequest {
     }
 
     fn workflow(&self, library: &Library) -> Result<Workflow, NotThere> {
-        match &self.workflow {
+        match &self.roundtable.workflow {
             None => library.workflow("specs"),
-            Some(WorkflowRef::Named(name)) => library.workflow(name),
-            Some(WorkflowRef::Given { file, yaml }) => Ok(Workflow::parse(file, yaml)?),
+            Some(NewWorkflow::Named(name)) => library.workflow(name),
+            Some(NewWorkflow::Given(GivenWorkflow { file, yaml })) => {
+                Ok(Workflow::parse(file.as_deref().unwrap_or(UNNAMED), yaml)?)
+            }
         }
-    }
-
-    fn limits(&self, workflow: Limits) -> Result<Limits, FieldError> {
-        let Value::Object(changes) = &self.limits else { return Ok(workflow) };
-        let mut limits =
-            serde_json::to_value(workflow).expect("limits are plain data, and plain data is JSON");
-        for (key, value) in changes {
-            let Some(limit) = limits.get_mut(key) else {
-                let known: Vec<_> =
-                    limits.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
-                let message = format!("unknown limit{}", hint(key, known));
-                return Err(FieldError::new(pointer(&["limits", key]), message));
-            };
-            *limit = value.clone();
-        }
-        serde_path_to_error::deserialize(&limits).map_err(|error| {
-            FieldError::new(pointer(&["limits", &error.path().to_string()]), error.inner().to_string())
-        })
     }
 
     fn lengths(&self) -> Vec<FieldError> {
-        let context = self.context.as_deref().unwrap_or_default();
-        let given = [("subject", &*self.subject, SUBJECT_BYTES_MAX), ("context", context, CONTEXT_BYTES_MAX)];
+        let NewRoundtable { subject, context, .. } = &self.roundtable;
+        let context = context.as_deref().unwrap_or_default();
+        let given =
+            [("subject", subject.as_str(), SUBJECT_BYTES_MAX), ("context", context, CONTEXT_BYTES_MAX)];
         let too_long = given.into_iter().filter(|(_, text, most)| text.len() > *most);
         too_long
             .map(|(key, text, most)| {
@@ -232,35 +159,20 @@ impl RoundtableRequest {
     }
 }
 
-impl ParticipantRequest {
-    /// Somebody who plays `role`, everything else at its default.
-    pub fn new(role: impl Into<String>) -> Self {
-        Self { role: role.into(), ..Self::default() }
-    }
-
-    fn seat(&self, engine: &str) -> Seat {
-        let Self { role, engine: own, memory, side } = self.clone();
-        seated(&SeatText { role, engine: own, memory, side }, engine)
-    }
-}
-
 /// A seat, with `engine` where it names none.
-fn seated(seat: &SeatText, engine: &str) -> Seat {
-    Seat {
-        role: Role::new(&seat.role),
-        engine: seat.engine.clone().unwrap_or_else(|| engine.to_owned()),
-        memory: seat.memory.unwrap_or(Memory::Fresh),
-        side: seat.side,
-    }
+fn seated(participant: &NewParticipant, engine: &str) -> Seat {
+    let NewSeat { role, engine: own, memory, side } = participant.seat();
+    let engine = own.unwrap_or_else(|| engine.to_owned());
+    Seat { role: Role::new(&role), engine, memory: memory.unwrap_or(Memory::Fresh), side }
 }
 
 #[cfg(test)]
 mod tests {
-    use adjourn_core::FieldError;
-    use adjourn_core::roundtable::{Memory, Pace, Role, Side};
+    use adjourn_api::NewRoundtable;
+    use adjourn_core::roundtable::{Memory, Role};
     use serde_json::{Value, json};
 
-    use super::{ParticipantRequest, RoundtableRequest, WorkflowRef};
+    use super::RoundtableRequest;
     use crate::roundtable::Library;
 
     fn known(engine: &str) -> Result<(), String> {
@@ -278,43 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_read_whole() {
-        let document = json!({
-            "subject": "a shop", "workflow": {"file": "mine.yaml", "yaml": "name: x"}, "strategy": "debate",
-            "engine": "claude", "facilitator": {"engine": "codex"}, "interactive": true, "context": "we have one",
-            "participants": ["qa", {"role": "architect", "engine": "codex", "side": "against"}],
-            "limits": {"min_rounds": 1}, "labels": {"team": "core"},
-        });
-        let expected = RoundtableRequest {
-            workflow: Some(WorkflowRef::Given { file: "mine.yaml".to_owned(), yaml: "name: x".to_owned() }),
-            strategy: Some("debate".to_owned()),
-            engine: Some("claude".to_owned()),
-            facilitator_engine: Some("codex".to_owned()),
-            participants: Some(vec![
-                ParticipantRequest::new("qa"),
-                ParticipantRequest {
-                    engine: Some("codex".to_owned()),
-                    side: Some(Side::Against),
-                    ..ParticipantRequest::new("architect")
-                },
-            ]),
-            pace: Pace::Checkpoints,
-            context: Some("we have one".to_owned()),
-            limits: json!({"min_rounds": 1}),
-            labels: [("team".to_owned(), "core".to_owned())].into(),
-            ..RoundtableRequest::new("a shop")
-        };
-        assert_eq!(RoundtableRequest::read(&document), Ok(expected));
-    }
-
-    #[test]
     fn the_workflow_says_what_the_request_does_not() {
-        let request = RoundtableRequest::new("a shop");
+        let request: RoundtableRequest = NewRoundtable::new("a shop").into();
         let spec = request.spec(&Library::default(), "claude", &known).unwrap();
         assert_eq!((spec.workflow.as_str(), spec.strategy.as_str()), ("specs", "standard"));
         assert_eq!(spec.participants[0].role, Role::new("product"));
         assert!(spec.participants.iter().all(|seat| seat.engine == "claude"));
-        let changed = RoundtableRequest { limits: json!({"max_rounds": 4}), ..request };
+        let changed =
+            RoundtableRequest::read(&json!({"subject": "a shop", "limits": {"max_rounds": 4}})).unwrap();
         let spec = changed.spec(&Library::default(), "claude", &known).unwrap();
         assert_eq!((spec.limits.min_rounds, spec.limits.max_rounds), (3, 4));
     }
@@ -370,30 +253,31 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused() {
-        let unreadable = RoundtableRequest::read(&json!({
-            "subjct": "x", "workflow": 1, "participants": [1, {"side": "up"}], "limits": 3, "interactive": "yes",
-        }));
-        let paths: Vec<_> = unreadable.unwrap_err().into_iter().map(|error| error.path).collect();
+        let unreadable = json!({
+            "subjct": "x", "workflow": 1, "participants": [1, {"role": "qa", "side": "up"}], "limits": 3,
+            "interactive": "yes",
+        });
         let expected = [
-            "/subjct",
-            "/subject",
-            "/interactive",
-            "/workflow",
-            "/participants/0",
-            "/participants/1/side",
-            "/limits",
+            "/subjct: unknown key; did you mean `subject`?",
+            "/workflow: should be the name of a workflow, or an object with its text in `yaml`, it is a whole number",
+            "/participants/0: should be the name of a role, or an object with `role`, it is a whole number",
+            "/participants/1/side: unknown value `up`; there are `for`, `against`",
+            "/limits: should be an object, it is a whole number",
+            "/interactive: should be true or false, it is a string",
         ];
-        assert_eq!(paths, expected);
-        let inside = RoundtableRequest::read(&json!({
+        assert_eq!(problems(unreadable), expected);
+        let inside = json!({
             "subject": "x", "workflow": {"yml": "name: x"}, "facilitator": {"engin": "claude"},
-            "participants": [{"role": "qa", "sied": "for"}],
-        }));
-        let paths: Vec<_> = inside.unwrap_err().into_iter().map(|error| error.path).collect();
-        assert_eq!(paths, ["/workflow/yml", "/facilitator/engin", "/participants/0/sied"]);
-        assert_eq!(
-            RoundtableRequest::read(&json!([])),
-            Err(vec![FieldError::new("", "should be an object")])
-        );
+            "participants": [{"role": "qa", "sied": "for"}], "limits": {"min_round": 1},
+        });
+        let expected = [
+            "/workflow/yml: unknown key; did you mean `yaml`?",
+            "/facilitator/engin: unknown key; did you mean `engine`?",
+            "/participants/0/sied: unknown key; did you mean `side`?",
+            "/limits/min_round: unknown key; did you mean `min_rounds`?",
+        ];
+        assert_eq!(problems(inside), expected);
+        assert_eq!(problems(json!([])), ["should be an object, it is a list"]);
         assert_eq!(
             problems(json!({"subject": "x", "workflow": "spec"})),
             ["/workflow: there is no workflow `spec`; did you mean `specs`?"]
@@ -403,8 +287,11 @@ mod tests {
             ["/agenda: has no topic, a roundtable needs at least one"]
         );
         assert_eq!(
-            problems(json!({"subject": "x", "limits": {"min_round": 1}})),
-            ["/limits/min_round: unknown limit; did you mean `min_rounds`?"]
+            problems(json!({"subject": "x", "workflow": {"yaml": "nam: x\nagenda: 1"}})),
+            [
+                "/workflow: workflow:1:1: nam: unknown key; did you mean `name`?",
+                "/workflow: workflow:2:9: agenda: should be a list, it is a whole number",
+            ]
         );
     }
 }

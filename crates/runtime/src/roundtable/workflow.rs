@@ -2,160 +2,102 @@
 
 mod agenda;
 
-use adjourn_core::roundtable::{Document, Limits, Memory, Side, TopicSpec};
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use std::fmt;
 
-use super::yaml::Yaml;
-use crate::nearest::hint;
+use adjourn_api::read::{Document, Problem};
+use adjourn_api::{NewFacilitator, NewParticipant};
+use adjourn_core::roundtable::{self, Limits, TopicSpec};
+use serde::Deserialize;
+
+use agenda::Topic;
 
 /// A workflow.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Workflow {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// What it is for, in one sentence.
-    #[serde(default)]
     pub summary: String,
-    /// What comes out of it.
-    #[serde(default = "requirements")]
-    pub document: Document,
+    /// The document that comes out of it.
+    pub document: roundtable::Document,
     /// How it is held, unless somebody chooses otherwise.
-    #[serde(default = "standard")]
     pub strategy: String,
     /// How long it may take.
-    #[serde(default)]
     pub limits: Limits,
-    /// Who leads: only the engine and the memory can be chosen.
-    #[serde(default)]
-    pub facilitator: SeatText,
-    /// Who takes part, unless somebody chooses otherwise.
-    #[serde(default)]
-    pub participants: Vec<SeatText>,
-    /// What has to be settled.
-    #[serde(default, deserialize_with = "agenda::deserialize")]
+    /// The engine and the memory of the facilitator.
+    pub facilitator: NewFacilitator,
+    /// The roles that take part, unless somebody chooses otherwise.
+    pub participants: Vec<NewParticipant>,
+    /// The topics that have to be settled.
     pub agenda: Vec<TopicSpec>,
 }
 
-/// A place at the table as a workflow has it: a role, or more about one.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SeatText {
-    /// Who sits there.
-    pub role: String,
-    /// The engine that plays the role.
-    pub engine: Option<String>,
-    /// Whether the agent remembers the rounds before.
-    pub memory: Option<Memory>,
-    /// Which side it takes.
-    pub side: Option<Side>,
+/// A workflow as it is written.
+#[derive(Deserialize)]
+struct WorkflowText {
+    name: String,
+    #[serde(default)]
+    summary: String,
+    document: Option<roundtable::Document>,
+    strategy: Option<String>,
+    #[serde(default)]
+    limits: Limits,
+    #[serde(default)]
+    facilitator: NewFacilitator,
+    #[serde(default)]
+    participants: Vec<NewParticipant>,
+    #[serde(default)]
+    agenda: Vec<Topic>,
 }
 
-impl<'de> Deserialize<'de> for SeatText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Role(String),
-            Seat {
-                #[serde(default)]
-                role: String,
-                #[serde(default)]
-                engine: Option<String>,
-                #[serde(default)]
-                memory: Option<Memory>,
-                #[serde(default)]
-                side: Option<Side>,
-            },
-        }
-        Ok(match Written::deserialize(deserializer)? {
-            Written::Role(role) => Self { role, ..Self::default() },
-            Written::Seat { role, engine, memory, side } => Self { role, engine, memory, side },
-        })
-    }
-}
-
-/// What is wrong with the text of a workflow, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {message}")]
+/// Everything that is wrong with the text of a workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableWorkflow {
     /// The file.
     pub file: String,
-    /// Counted from 1.
-    pub line: usize,
-    /// What is wrong.
-    pub message: String,
+    /// At least one.
+    pub problems: Vec<Problem>,
 }
 
-const KEYS: &[&str] =
-    &["name", "summary", "document", "strategy", "limits", "facilitator", "participants", "agenda"];
-const SEAT_KEYS: &[&str] = &["role", "engine", "memory", "side"];
-const TOPIC_KEYS: &[&str] = &["topic_id", "title", "critical", "done_when"];
-const DONE_WHEN_KEYS: &[&str] = &["criteria", "min_requirements", "min_artifacts"];
-const CRITERION_KEYS: &[&str] = &["id", "text"];
-const LIMITS_KEYS: &[&str] = &[
-    "min_rounds",
-    "max_rounds",
-    "max_rounds_per_conflict",
-    "confidence_below",
-    "escalation_cooldown_rounds",
-];
+impl UnreadableWorkflow {
+    /// One line for each problem.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.problems.iter().map(|problem| format!("{}:{problem}", self.file))
+    }
+}
+
+impl fmt::Display for UnreadableWorkflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines().collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl std::error::Error for UnreadableWorkflow {}
 
 impl Workflow {
     /// Reads a workflow; `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, UnreadableWorkflow> {
-        let unreadable = |line, message| UnreadableWorkflow { file: file.to_owned(), line, message };
-        let mut yaml = Yaml::parse(text).map_err(|error| unreadable(error.line, error.message))?;
-        if !yaml.value.is_object() {
-            return Err(unreadable(1, "should be a mapping with at least `name` and `agenda`".to_owned()));
+        Self::read(text).map_err(|problems| UnreadableWorkflow { file: file.to_owned(), problems })
+    }
+
+    fn read(text: &str) -> Result<Self, Vec<Problem>> {
+        let document = Document::yaml(text).map_err(|problem| vec![problem])?;
+        let text: WorkflowText = document.read().whole()?;
+        let (agenda, problems) = agenda::agenda(text.agenda, &document);
+        if !problems.is_empty() {
+            return Err(problems);
         }
-        if let Some((pointer, message)) = stray(&yaml.value) {
-            return Err(unreadable(yaml.line(&pointer), message));
-        }
-        if let Err((pointer, message)) = agenda::name_criteria(&mut yaml.value) {
-            return Err(unreadable(yaml.line(&pointer), message));
-        }
-        serde_path_to_error::deserialize(&yaml.value).map_err(|error| {
-            let place = error.path().to_string();
-            let pointer =
-                format!("/{}", place.replace('[', "/").replace(']', "").replace('.', "/").replace("//", "/"));
-            unreadable(yaml.line(&pointer), format!("`{place}`: {}", error.inner()))
+        Ok(Self {
+            name: text.name,
+            summary: text.summary,
+            document: text.document.unwrap_or(roundtable::Document::Requirements),
+            strategy: text.strategy.unwrap_or_else(|| "standard".to_owned()),
+            limits: text.limits,
+            facilitator: text.facilitator,
+            participants: text.participants,
+            agenda,
         })
     }
-}
-
-/// The first key that means nothing, by its place.
-fn stray(value: &Value) -> Option<(String, String)> {
-    let list = |key: &str| value[key].as_array().cloned().unwrap_or_default();
-    let mut places = vec![
-        (String::new(), value.clone(), KEYS),
-        ("/limits".to_owned(), value["limits"].clone(), LIMITS_KEYS),
-        ("/facilitator".to_owned(), value["facilitator"].clone(), SEAT_KEYS),
-    ];
-    for (index, seat) in list("participants").into_iter().enumerate() {
-        places.push((format!("/participants/{index}"), seat, SEAT_KEYS));
-    }
-    for (index, topic) in list("agenda").into_iter().enumerate() {
-        let done_when = format!("/agenda/{index}/done_when");
-        for (place, criterion) in
-            topic["done_when"]["criteria"].as_array().cloned().unwrap_or_default().into_iter().enumerate()
-        {
-            places.push((format!("{done_when}/criteria/{place}"), criterion, CRITERION_KEYS));
-        }
-        places.push((done_when, topic["done_when"].clone(), DONE_WHEN_KEYS));
-        places.push((format!("/agenda/{index}"), topic, TOPIC_KEYS));
-    }
-    places.into_iter().find_map(|(path, value, known)| {
-        let key = value.as_object()?.keys().find(|key| !known.contains(&key.as_str()))?.clone();
-        Some((format!("{path}/{key}"), format!("unknown key `{key}`{}", hint(&key, known.iter().copied()))))
-    })
-}
-
-fn requirements() -> Document {
-    Document::Requirements
-}
-
-fn standard() -> String {
-    "standard".to_owned()
 }
 
 #[cfg(test)]
@@ -195,27 +137,27 @@ agenda:
     #[test]
     fn what_is_wrong_with_one_is_said_with_its_line() {
         for (text, expected) in [
-            ("", "mine.yaml:1: should be a mapping with at least `name` and `agenda`"),
-            ("agenda: []", "mine.yaml:1: `.`: missing field `name`"),
-            ("name: x\nagendaa: []", "mine.yaml:2: unknown key `agendaa`; did you mean `agenda`?"),
+            ("", "mine.yaml:1:1: should be a mapping, it is null"),
+            ("agenda: []", "mine.yaml:1:1: name: is missing"),
+            ("name: x\nagendaa: []", "mine.yaml:2:1: agendaa: unknown key; did you mean `agenda`?"),
             (
                 "name: x\nlimits:\n  min_round: 1",
-                "mine.yaml:3: unknown key `min_round`; did you mean `min_rounds`?",
+                "mine.yaml:3:3: limits.min_round: unknown key; did you mean `min_rounds`?",
             ),
             (
                 "name: x\ndocument: book",
-                "mine.yaml:2: `document`: `book` is not one of requirements, architecture, brainstorm",
+                "mine.yaml:2:11: document: unknown value `book`; there are `requirements`, `architecture`, `brainstorm`",
             ),
             (
                 "name: x\nagenda:\n  - topic_id: a\n    titel: A",
-                "mine.yaml:4: unknown key `titel`; did you mean `title`?",
+                "mine.yaml:3:5: agenda[0].done_when: is missing\nmine.yaml:4:5: agenda[0].titel: unknown key; did you mean `title`?",
             ),
-            ("name: x\nagenda:\n  - title: A", "mine.yaml:3: `agenda[0]`: missing field `topic_id`"),
+            ("name: x\nagenda:\n  - title: A", "mine.yaml:3:5: agenda[0].topic_id: is missing"),
             (
                 "name: x\nlimits: {min_rounds: many}",
-                "mine.yaml:2: `limits.min_rounds`: invalid type: string \"many\", expected u32",
+                "mine.yaml:2:22: limits.min_rounds: should be a whole number, it is a string",
             ),
-            ("name: [", "mine.yaml:2: not valid YAML"),
+            ("name: [", "mine.yaml:2:1: not valid YAML"),
         ] {
             let said = Workflow::parse("mine.yaml", text).unwrap_err().to_string();
             assert!(said.starts_with(expected), "{text:?}: {said}");

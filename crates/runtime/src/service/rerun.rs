@@ -1,5 +1,6 @@
 //! Runs of the same request.
 
+use adjourn_api::RunOptions;
 use adjourn_core::{ReplyKey, Run, RunId, canonical};
 use adjourn_engine::ShellVariables;
 use serde_json::json;
@@ -51,17 +52,17 @@ fn again(run: &Run, asked: Asked, workspace: &Workspace, files: Vec<Upload>) -> 
         prompt: if skill.is_some() { None } else { asked.prompt },
         skill,
         engine: Some(spec.engine.clone()),
-        execution_mode: Some(spec.execution_mode.to_string()),
+        execution_mode: Some(spec.execution_mode),
         input: asked.input,
         parameter: asked.parameter,
-        options: json!({
-            "interactive_require_user_reply": spec.strict == adjourn_core::Strict::On,
-            "session_timeout_sec": spec.session_timeout_sec,
-            "interactive_profile": { "kind": spec.profile },
-            "max_attempt": spec.max_attempt,
-            "hard_timeout_sec": spec.hard_timeout_sec,
-            "repair_limit": spec.repair_limit,
-            "priority": spec.priority,
+        options: Some(RunOptions {
+            interactive_require_user_reply: Some(spec.strict == adjourn_core::Strict::On),
+            session_timeout_sec: Some(spec.session_timeout_sec),
+            interactive_profile: Some(spec.profile),
+            max_attempt: spec.max_attempt,
+            hard_timeout_sec: spec.hard_timeout_sec,
+            repair_limit: Some(spec.repair_limit),
+            priority: Some(spec.priority),
         }),
         labels: spec.labels.clone(),
         continues: None,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::SKILL_FILE;
-use crate::nearest::hint;
+use adjourn_api::nearest::hint;
 
 /// A skill that can be named.
 #[derive(Debug, Clone, PartialEq, Eq)]

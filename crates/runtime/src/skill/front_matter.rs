@@ -1,14 +1,10 @@
 //! The front matter of `SKILL.md`: YAML between two lines of dashes.
 //!
-//! Only its plain values are needed. They are taken from the parser's events, so that there is a line for each, and
-//! nothing that grows: aliases are refused.
+//! Only its plain values are needed.
 
 use std::collections::BTreeMap;
 
-use saphyr_parser::{Event, Parser};
-
-/// The longest front matter. The description, its longest part, has 1024 characters.
-const BYTES_MAX: usize = 64 * 1024;
+use adjourn_api::read::Document;
 
 /// A `SKILL.md`, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -53,50 +49,14 @@ impl FrontMatter {
 
 fn fields(yaml: &str) -> Result<BTreeMap<String, (String, usize)>, Unreadable> {
     // The first line of the file is the dashes.
-    let unreadable = |line: usize, message: String| Unreadable { line: line + 1, message };
-    if yaml.len() > BYTES_MAX {
-        return Err(unreadable(0, format!("the front matter has more than {BYTES_MAX} bytes")));
+    let unreadable = |line: Option<usize>, message| Unreadable { line: line.unwrap_or(0) + 1, message };
+    let document = Document::yaml(yaml).map_err(|problem| unreadable(problem.line(), problem.message))?;
+    if !document.is_object() && !document.is_null() {
+        return Err(unreadable(Some(1), "should be keys and values, it is only text".to_owned()));
     }
-    let mut fields = BTreeMap::new();
-    let mut depth = 0_usize;
-    let mut key: Option<(String, usize)> = None;
-    let mut parser = Parser::new_from_str(yaml);
-    while let Some(event) = parser.next_event() {
-        let (event, span) = event.map_err(|error| {
-            let hint = "a value with `: ` or `#` in it needs quotes";
-            unreadable(error.marker().line(), format!("not valid YAML: {}; {hint}", error.info()))
-        })?;
-        let line = span.start.line();
-        match event {
-            Event::Alias(_) => return Err(unreadable(line, "aliases are not allowed here".to_owned())),
-            Event::MappingStart(..) | Event::SequenceStart(..) => {
-                if depth == 1 {
-                    key = None;
-                }
-                depth += 1;
-            }
-            Event::MappingEnd | Event::SequenceEnd => depth -= 1,
-            Event::Scalar(text, ..) if depth == 1 => match key.take() {
-                None => key = Some((text.into_owned(), line)),
-                Some((name, line)) if fields.contains_key(&name) => {
-                    return Err(unreadable(line, format!("`{name}` is there twice")));
-                }
-                Some((name, line)) => {
-                    fields.insert(name, (text.trim().to_owned(), line + 1));
-                }
-            },
-            Event::Scalar(..) if depth == 0 => {
-                return Err(unreadable(line, "should be keys and values, it is only text".to_owned()));
-            }
-            Event::Scalar(..)
-            | Event::Nothing
-            | Event::StreamStart
-            | Event::StreamEnd
-            | Event::DocumentStart(_)
-            | Event::DocumentEnd => {}
-        }
-    }
-    Ok(fields)
+    let fields =
+        document.texts().map(|(key, text, line)| (key.to_owned(), (text.trim().to_owned(), line + 1)));
+    Ok(fields.collect())
 }
 
 #[cfg(test)]

@@ -2,37 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use adjourn_core::{ExecutionMode, UnknownName, check_depth};
-use serde_json::{Map, Value};
+use adjourn_api::nearest::hint;
+use adjourn_api::read::{Document, Place, Problem, ProblemKind, Step, pointer, within};
+use adjourn_api::{RunOptions, SkillRunnerOptions};
+use adjourn_core::ExecutionMode;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-use super::json_lines::JsonLines;
 use super::problem::Problems;
 use super::template::Template;
-use crate::Options;
-use crate::nearest::hint;
 
 /// Where it is in a package.
 pub(super) const FILE: &str = "assets/runner.json";
 
-const KEYS: [&str; 15] = [
-    "id",
-    "name",
-    "description",
-    "version",
-    "engines",
-    "unsupported_engines",
-    "execution_modes",
-    "max_attempt",
-    "schemas",
-    "entrypoint",
-    "tools",
-    "artifacts",
-    "runtime",
-    "mcp",
-    "recording",
-];
-
-/// What a manifest says.
+/// The manifest of a skill.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Manifest {
     pub(super) id: Option<String>,
@@ -46,223 +29,151 @@ pub(super) struct Manifest {
     pub(super) prompts: BTreeMap<String, Template>,
     pub(super) tools: Vec<String>,
     pub(super) servers: Vec<String>,
-    pub(super) options: Options,
+    pub(super) options: RunOptions,
     pub(super) recording: Option<String>,
 }
 
 impl Default for Manifest {
-    /// What a folder with only `SKILL.md` is like.
+    /// The manifest of a folder with only `SKILL.md`.
     fn default() -> Self {
-        Self {
-            id: None,
-            version: None,
-            engines: Vec::new(),
-            unsupported_engines: Vec::new(),
-            modes: ExecutionMode::ALL.to_vec(),
-            max_attempt: None,
-            schemas: BTreeMap::new(),
-            prompts: BTreeMap::new(),
-            tools: Vec::new(),
-            servers: Vec::new(),
-            options: Options::default(),
-            recording: None,
-        }
+        Self::new(ManifestText::default())
     }
+}
+
+/// The file as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ManifestText {
+    id: Option<String>,
+    // Known, and said by `SKILL.md`.
+    #[serde(rename = "name")]
+    _name: IgnoredAny,
+    #[serde(rename = "description")]
+    _description: IgnoredAny,
+    version: Option<String>,
+    engines: Vec<String>,
+    unsupported_engines: Vec<String>,
+    execution_modes: Option<Vec<ExecutionMode>>,
+    #[serde(deserialize_with = "within::<1, { u32::MAX }, _, _>")]
+    max_attempt: Option<u32>,
+    schemas: BTreeMap<String, Option<String>>,
+    entrypoint: Entrypoint,
+    tools: Vec<String>,
+    // Known, and of no use here.
+    #[serde(rename = "artifacts")]
+    _artifacts: IgnoredAny,
+    runtime: Runtime,
+    mcp: Mcp,
+    recording: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Entrypoint {
+    prompts: BTreeMap<String, String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Runtime {
+    default_options: SkillRunnerOptions,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Mcp {
+    required_servers: Vec<String>,
 }
 
 impl Manifest {
+    fn new(text: ManifestText) -> Self {
+        Self {
+            id: text.id,
+            version: text.version,
+            engines: text.engines,
+            unsupported_engines: text.unsupported_engines,
+            modes: text.execution_modes.unwrap_or_else(|| ExecutionMode::ALL.to_vec()),
+            max_attempt: text.max_attempt,
+            schemas: BTreeMap::new(),
+            prompts: BTreeMap::new(),
+            tools: text.tools,
+            servers: text.mcp.required_servers,
+            options: text.runtime.default_options.options(),
+            recording: text.recording,
+        }
+    }
+
     pub(super) fn read(text: &str, problems: &mut Problems) -> Self {
-        let value: Value = match serde_json::from_str(text) {
-            Ok(value) => value,
-            Err(error) => {
-                problems.error(FILE, Some(error.line()), format!("not valid JSON: {error}"));
+        let document = match Document::json(text) {
+            Ok(document) => document,
+            Err(problem) => {
+                problems.error(FILE, problem.line(), problem.message);
                 return Self::default();
             }
         };
-        if let Err(too_big) = check_depth(&value) {
-            problems.error(FILE, Some(1), too_big.to_string());
-            return Self::default();
+        let line = |pointer: &str| document.key_place(pointer).as_ref().and_then(Place::line);
+        let reading = document.read::<ManifestText>();
+        for problem in reading.problems {
+            tell(problem, problems);
         }
-        let lines = JsonLines::of(text);
-        let Value::Object(members) = &value else {
-            problems.error(FILE, Some(1), "should be an object");
-            return Self::default();
-        };
-        let mut reading = Reading { members, lines, problems };
-        reading.unknown_keys();
-        Self {
-            id: reading.string("/id"),
-            version: reading.string("/version"),
-            engines: reading.strings("/engines"),
-            unsupported_engines: reading.strings("/unsupported_engines"),
-            modes: reading.modes(),
-            max_attempt: reading.max_attempt(),
-            schemas: reading.schemas(),
-            prompts: reading.prompts(),
-            tools: reading.strings("/tools"),
-            servers: reading.strings("/mcp/required_servers"),
-            options: reading.options(),
-            recording: reading.string("/recording"),
+        let mut text = reading.value.unwrap_or_default();
+        let (schemas, prompts) =
+            (std::mem::take(&mut text.schemas), std::mem::take(&mut text.entrypoint.prompts));
+        if document.has("/execution_modes") && text.execution_modes.as_ref().is_some_and(Vec::is_empty) {
+            let message = "`execution_modes` is empty: it should hold `auto`, `interactive` or both";
+            problems.error(FILE, line("/execution_modes"), message);
         }
+        let mut manifest = Self::new(text);
+        for (key, path) in schemas {
+            let line = line(&pointer(&["schemas", &key]));
+            if !super::schemas::USES.contains(&key.as_str()) {
+                let hint = hint(&key, super::schemas::USES);
+                problems.warning(FILE, line, format!("unknown schema `{key}` is ignored{hint}"));
+            } else if let Some(path) = path {
+                manifest.schemas.insert(key, (path, line));
+            }
+        }
+        for (engine, prompt) in prompts {
+            match Template::new(&prompt) {
+                Ok(template) => {
+                    manifest.prompts.insert(engine, template);
+                }
+                Err(error) => {
+                    let line = line(&pointer(&["entrypoint", "prompts", &engine]));
+                    let message = format!("the prompt `{engine}` cannot be used: {error}");
+                    problems.error(FILE, line, message);
+                }
+            }
+        }
+        manifest
     }
 }
 
-struct Reading<'a> {
-    members: &'a Map<String, Value>,
-    lines: JsonLines,
-    problems: &'a mut Problems,
-}
-
-impl<'a> Reading<'a> {
-    /// What stands at `pointer`, where null is as good as nothing.
-    fn get(&self, pointer: &str) -> Option<&'a Value> {
-        let mut keys = pointer.split('/').skip(1);
-        let first = self.members.get(keys.next()?)?;
-        keys.try_fold(first, |value, key| value.get(key)).filter(|value| !value.is_null())
-    }
-
-    fn error(&mut self, pointer: &str, message: impl Into<String>) {
-        self.problems.error(FILE, self.lines.line(pointer), message);
-    }
-
-    fn warning(&mut self, pointer: &str, message: impl Into<String>) {
-        self.problems.warning(FILE, self.lines.line(pointer), message);
-    }
-
-    fn unknown_keys(&mut self) {
-        let members = self.members;
-        for key in members.keys().filter(|key| !KEYS.contains(&key.as_str()) && !key.starts_with("x-")) {
-            let nearest = crate::nearest::nearest(key, KEYS);
-            let hint = nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
-            let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-            self.warning(&pointer, format!("unknown key `{key}` is ignored{hint}"));
+/// Tells a problem of the shape of the file, as bad as it is: what another runner may have meant is no error.
+fn tell(problem: Problem, problems: &mut Problems) {
+    let (path, line) = (problem.path.to_string(), problem.line());
+    let keys = problem.path.0.iter().map_while(|step| match step {
+        Step::Key(key) => Some(key.as_str()),
+        Step::Index(_) => None,
+    });
+    let steps: Vec<_> = keys.collect();
+    match (problem.kind, steps.as_slice()) {
+        (ProblemKind::UnknownKey, [key]) if key.starts_with("x-") => {}
+        (_, ["runtime", "default_options", ..]) => {
+            let name = path.trim_start_matches("runtime.default_options.");
+            let message = format!("`{name}`: {}, so it is ignored", problem.message);
+            problems.warning(FILE, line, message);
+        }
+        (ProblemKind::UnknownKey, [key]) => {
+            let hint = problem.message.strip_prefix("unknown key").unwrap_or_default();
+            problems.warning(FILE, line, format!("unknown key `{key}` is ignored{hint}"));
+        }
+        (ProblemKind::UnknownKey, _) | (_, ["entrypoint" | "runtime" | "mcp"]) => {}
+        (ProblemKind::Syntax | ProblemKind::Wrong | ProblemKind::WrongKind, _) if path.is_empty() => {
+            problems.error(FILE, line, problem.message);
+        }
+        (ProblemKind::Syntax | ProblemKind::Wrong | ProblemKind::WrongKind, _) => {
+            problems.error(FILE, line, format!("`{path}`: {}", problem.message));
         }
     }
-
-    fn string(&mut self, pointer: &str) -> Option<String> {
-        match self.get(pointer)? {
-            Value::String(text) => Some(text.clone()),
-            _ => {
-                self.error(pointer, format!("`{}` should be a string", name(pointer)));
-                None
-            }
-        }
-    }
-
-    fn strings(&mut self, pointer: &str) -> Vec<String> {
-        let Some(value) = self.get(pointer) else { return Vec::new() };
-        let Value::Array(items) = value else {
-            self.error(pointer, format!("`{}` should be a list of strings", name(pointer)));
-            return Vec::new();
-        };
-        let mut strings = Vec::new();
-        for (index, item) in items.iter().enumerate() {
-            match item {
-                Value::String(text) => strings.push(text.clone()),
-                _ => self.error(
-                    &format!("{pointer}/{index}"),
-                    format!("`{}` should hold only strings", name(pointer)),
-                ),
-            }
-        }
-        strings
-    }
-
-    fn modes(&mut self) -> Vec<ExecutionMode> {
-        if self.get("/execution_modes").is_none() {
-            return ExecutionMode::ALL.to_vec();
-        }
-        let names = self.strings("/execution_modes");
-        let mut modes = Vec::new();
-        for (index, name) in names.iter().enumerate() {
-            match name.parse() {
-                Ok(mode) => modes.push(mode),
-                Err(UnknownName { given, known }) => {
-                    let hint = hint(&given, known.iter().copied());
-                    let message = format!("unknown execution mode `{given}`{hint}");
-                    self.error(&format!("/execution_modes/{index}"), message);
-                }
-            }
-        }
-        if names.is_empty() {
-            self.error(
-                "/execution_modes",
-                "`execution_modes` is empty: it should hold `auto`, `interactive` or both",
-            );
-        }
-        modes
-    }
-
-    fn max_attempt(&mut self) -> Option<u32> {
-        let value = self.get("/max_attempt")?;
-        let number =
-            value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
-        if number.is_none() {
-            self.error(
-                "/max_attempt",
-                "`max_attempt` should be a whole number from 1, or left out for no limit",
-            );
-        }
-        number
-    }
-
-    fn schemas(&mut self) -> BTreeMap<String, (String, Option<usize>)> {
-        let Some(value) = self.get("/schemas") else { return BTreeMap::new() };
-        let Value::Object(members) = value else {
-            self.error("/schemas", "`schemas` should be an object of paths");
-            return BTreeMap::new();
-        };
-        let mut schemas = BTreeMap::new();
-        for (key, value) in members.iter().filter(|(_, value)| !value.is_null()) {
-            let pointer = format!("/schemas/{key}");
-            match value {
-                _ if !super::schemas::USES.contains(&key.as_str()) => {
-                    let hint = hint(key, super::schemas::USES);
-                    self.warning(&pointer, format!("unknown schema `{key}` is ignored{hint}"));
-                }
-                Value::String(path) => {
-                    schemas.insert(key.clone(), (path.clone(), self.lines.line(&pointer)));
-                }
-                _ => self.error(&pointer, format!("the schema `{key}` should be a path")),
-            }
-        }
-        schemas
-    }
-
-    fn prompts(&mut self) -> BTreeMap<String, Template> {
-        let Some(value) = self.get("/entrypoint/prompts") else { return BTreeMap::new() };
-        let Value::Object(members) = value else {
-            self.error("/entrypoint/prompts", "`prompts` should be an object of templates");
-            return BTreeMap::new();
-        };
-        let mut prompts = BTreeMap::new();
-        for (engine, value) in members {
-            let pointer = format!("/entrypoint/prompts/{engine}");
-            match value.as_str().map(Template::new) {
-                Some(Ok(template)) => {
-                    prompts.insert(engine.clone(), template);
-                }
-                Some(Err(error)) => {
-                    self.error(&pointer, format!("the prompt `{engine}` cannot be used: {error}"));
-                }
-                None => self.error(&pointer, format!("the prompt `{engine}` should be a string")),
-            }
-        }
-        prompts
-    }
-
-    fn options(&mut self) -> Options {
-        let pointer = "/runtime/default_options";
-        let Some(value) = self.get(pointer) else { return Options::default() };
-        let (options, errors) = Options::read_defaults(value, pointer);
-        for error in errors {
-            let message = format!("`{}`: {}, so it is ignored", name(&error.path), error.message);
-            self.warning(&error.path, message);
-        }
-        options
-    }
-}
-
-fn name(pointer: &str) -> &str {
-    pointer.rsplit('/').next().unwrap_or(pointer)
 }

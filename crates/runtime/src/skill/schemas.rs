@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use adjourn_api::read::Document;
 use adjourn_core::Schema;
 use serde_json::Value;
 
-use super::json_lines::JsonLines;
 use super::manifest::{self, Manifest};
 use super::problem::Problems;
 use super::read_text;
@@ -99,7 +99,8 @@ fn compile(file: &str, text: &str, problems: &mut Problems) -> Option<SkillSchem
     match Schema::compile(&document) {
         Ok(schema) => Some(SkillSchema { document, schema }),
         Err(error) => {
-            let line = JsonLines::of(text).line(&error.field().path);
+            let place = Document::json(text).ok().and_then(|it| it.key_place(&error.field().path));
+            let line = place.and_then(|place| place.line());
             problems.error(file, line, error.to_string());
             None
         }

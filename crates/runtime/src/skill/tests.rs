@@ -3,12 +3,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use adjourn_core::{ExecutionMode, Strict};
+use adjourn_api::RunOptions;
+use adjourn_core::ExecutionMode;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::{Installed, Skill, Source, check, find, installed};
-use crate::Options;
 
 /// A folder `demo` with these files.
 fn package(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
@@ -74,7 +74,10 @@ fn a_package_for_skill_runner_is_read_as_it_is() {
     assert_eq!(skill.default_mode(), ExecutionMode::Auto);
     assert_eq!(skill.max_attempt, Some(3));
     assert_eq!((&skill.tools[..], &skill.servers[..]), (&["web".to_owned()][..], &["mail".to_owned()][..]));
-    assert_eq!(skill.options, Options { strict: Some(Strict::Off), ..Options::default() });
+    assert_eq!(
+        skill.options,
+        RunOptions { interactive_require_user_reply: Some(false), ..RunOptions::default() }
+    );
     assert_eq!(
         ["claude", "codex", "gemini", "x"].map(|it| skill.allows_engine(it)),
         [true, true, false, false]
@@ -133,11 +136,11 @@ fn a_broken_manifest_is_told_with_lines() {
         )],
         &[
             "assets/runner.json:2: warning: `id` is `other`, but the skill's name is `demo`",
-            "assets/runner.json:3: error: `max_attempt` should be a whole number from 1, or left out for no limit",
+            "assets/runner.json:3: error: `max_attempt`: should be a whole number from 1 to 4294967295, it is 0",
             "assets/runner.json:4: error: `execution_modes` is empty: it should hold `auto`, `interactive` or both",
             "assets/runner.json:5: warning: unknown key `engine` is ignored; did you mean `engines`?",
             "assets/runner.json:7: warning: unknown engine `cluade`; did you mean `claude`?",
-            "assets/runner.json:8: error: `tools` should hold only strings",
+            "assets/runner.json:8: error: `tools[0]`: should be a string, it is a whole number",
         ],
     );
     check_files(
@@ -146,11 +149,11 @@ fn a_broken_manifest_is_told_with_lines() {
             "{\"execution_modes\": [\"auto\",\n\"interactiv\"],\n\"entrypoint\": {\"prompts\": {\"common\": \"a\\n{% if %}\"}},\n\"engines\": [\"codex\"], \"unsupported_engines\": [\"codex\"],\n\"runtime\": {\"default_options\": {\"priority\": \"high\"}}}",
         )],
         &[
-            "assets/runner.json:2: error: unknown execution mode `interactiv`; did you mean `interactive`?",
+            "assets/runner.json:2: error: `execution_modes[1]`: unknown value `interactiv`; did you mean `interactive`?",
             "assets/runner.json:3: error: the prompt `common` cannot be used: line 2 of the template: syntax error: \
              unexpected end of block",
             "assets/runner.json:4: error: `codex` is both in `engines` and in `unsupported_engines`",
-            "assets/runner.json:5: warning: `priority`: should be a whole number, so it is ignored",
+            "assets/runner.json:5: warning: `priority`: should be a whole number, it is a string, so it is ignored",
         ],
     );
 }

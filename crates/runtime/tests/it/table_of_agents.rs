@@ -13,7 +13,7 @@ use adjourn_engine::secrets::Secret;
 use adjourn_kernel::SystemClock;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::{Config, EngineConfig, How};
-use adjourn_runtime::roundtable::{ParticipantRequest, RoundtableReply, RoundtableRequest};
+use adjourn_runtime::roundtable::{RoundtableReply, RoundtableRequest};
 use adjourn_testkit::agents;
 use adjourn_testkit::model::{Conversations, ModelServer, Reply, Script};
 use serde_json::{Value, json};
@@ -118,16 +118,13 @@ async fn two_kinds_of_agents_hold_six_rounds_at_one_table_and_a_person_decides_i
     let config = Config { engines, ..Config::default() };
     let (service, threads) =
         Service::open_with(&folder.path().join("data"), config, supervisor(), Arc::new(SystemClock)).unwrap();
-    let seat = |(role, _): (&str, &str)| ParticipantRequest {
-        engine: Some(format!("as-{role}")),
-        ..ParticipantRequest::new(role)
-    };
-    let request = RoundtableRequest {
-        engine: Some("as-facilitator".to_owned()),
-        participants: Some(SEATS[1..].iter().copied().map(seat).collect()),
-        limits: json!({ "min_rounds": 1, "max_rounds": ROUNDS }),
-        ..RoundtableRequest::new("a shop for bicycles")
-    };
+    let seat = |(role, _): &(&str, &str)| json!({ "role": role, "engine": format!("as-{role}") });
+    let request = RoundtableRequest::read(&json!({
+        "subject": "a shop for bicycles", "engine": "as-facilitator",
+        "participants": SEATS[1..].iter().map(seat).collect::<Vec<_>>(),
+        "limits": { "min_rounds": 1, "max_rounds": ROUNDS },
+    }))
+    .unwrap();
     let id = service.open_roundtable(request, None).await.unwrap().table.id();
 
     let asked: Interaction = until(&service, id, |table| table.pending().cloned()).await;

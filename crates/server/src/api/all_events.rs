@@ -2,6 +2,7 @@
 //!
 //! Its ids are positions in the journal of everything. It begins now; with `?after=0` at the beginning of all.
 
+use adjourn_api::Code;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -13,7 +14,6 @@ use utoipa_axum::routes;
 use crate::api::openapi::Refuses;
 use crate::extract::query::Parameters;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 use crate::stream::all_events::AllEventsFollower;
 use crate::stream::sse;

@@ -1,27 +1,20 @@
 //! Contracts: the effects of runs, their trace, and the routes that settle, answer and cancel one.
 
-use adjourn_core::{Action, ContractView, ExecutionId, GraphView, InteractionId, Run, Settlement, TraceStep};
+use adjourn_api::{Code, ContractAnswer, Page, SettleCall};
+use adjourn_core::{ContractView, ExecutionId, GraphView, Run, TraceStep};
 use adjourn_runtime::{ReplyRequest, Settle};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
-use crate::api::pages::Page;
 use crate::auth::caller::Caller;
 use crate::extract::body;
-use crate::extract::members::Members;
 use crate::extract::query::{ContractPath, RunPath};
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
-
-const KEYS: [&str; 2] = ["outcome", "note"];
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
@@ -71,7 +64,8 @@ pub(crate) async fn list(
     RunPath(id): RunPath,
 ) -> Result<Json<Page<ContractView>>, Problem> {
     let run = server.blocking(move |service| Ok(service.run(id)?)).await?;
-    Ok(Page::whole(run.contracts().map(|contract| ContractView::of(&run, contract)).collect()))
+    let contracts = run.contracts().map(|contract| ContractView::of(&run, contract));
+    Ok(Json(Page::whole(contracts.collect())))
 }
 
 /// The execution trace of a run: every step of every contract, over all attempts and restarts.
@@ -84,7 +78,7 @@ pub(crate) async fn trace(
     RunPath(id): RunPath,
 ) -> Result<Json<Page<TraceStep>>, Problem> {
     let (_, steps) = server.blocking(move |service| Ok(service.traced(id)?)).await?;
-    Ok(Page::whole(steps))
+    Ok(Json(Page::whole(steps)))
 }
 
 /// A run as a graph: what is still to be done, what is over, and the way there.
@@ -114,17 +108,6 @@ pub(crate) async fn show(
     view(&run, id)
 }
 
-// As it is described: it is read by hand, so that everything that is wrong with it is said at once.
-/// What became of a call whose result was lost.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "outcome": "happened", "note": "it is in the sent folder" }))]
-pub(crate) struct Said {
-    outcome: Settlement,
-    /// What there is to say about it. Of a call that happened, it is the result.
-    note: Option<String>,
-}
-
 /// Says what became of a call whose result was lost, also after the end of its run.
 ///
 /// A call whose `outcome` is `unknown` keeps others from doing the same until it is settled. The same outcome said again
@@ -132,32 +115,17 @@ pub(crate) struct Said {
 #[utoipa::path(
     post, path = "/v1/contracts/{execution_id}/settle", tag = "contracts", operation_id = "settleContract",
     params(ContractPath),
-    request_body = Said,
+    request_body = SettleCall,
     responses((status = 200, body = ContractView, description = "It is settled. The contract as it is now.")),
 )]
 pub(crate) async fn settle(
     State(server): State<Server>,
     ContractPath(id): ContractPath,
     caller: Caller,
-    body::Json(document): body::Json,
+    body::Json(SettleCall { outcome, note }): body::Json<SettleCall>,
 ) -> Result<Json<ContractView>, Problem> {
-    let Said { outcome, note } = read(&document)?;
     let run = server.service.settle(id, Settle { outcome, note, by: caller.by() }).await?;
     view(&run, id)
-}
-
-// As it is described.
-/// An answer to the question about a contract.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "action": "approve" }))]
-pub(crate) struct ContractAnswer {
-    /// The question; by default the one about this contract that is open, or that the `Idempotency-Key` answered before.
-    interaction_id: Option<InteractionId>,
-    /// The answer, in the form that the question's `kind` asks for.
-    response: Option<Value>,
-    /// Of an approval. For `edit`, `response` holds the new arguments.
-    action: Option<Action>,
 }
 
 /// Answers the question about a contract.
@@ -174,14 +142,11 @@ pub(crate) async fn reply(
     ContractPath(id): ContractPath,
     caller: Caller,
     headers: HeaderMap,
-    body::Json(document): body::Json,
+    body::Json(answer): body::Json<ContractAnswer>,
 ) -> Result<(StatusCode, Json<ContractView>), Problem> {
     let key = body::key(&headers)?;
-    let mut members = Members::of(&document, &["interaction_id", "response", "action"]);
-    let action: Option<Action> = members.optional("action");
-    let interaction_id: Option<InteractionId> = members.optional("interaction_id");
-    members.finish()?;
-    let response = document.get("response").cloned().unwrap_or_default();
+    let ContractAnswer { interaction_id, response, action } = answer;
+    let response = response.unwrap_or_default();
     let answer = ReplyRequest { interaction_id, response, action, by: caller.by(), key };
     let run = server.service.reply_to_contract(id, answer).await?;
     Ok((StatusCode::ACCEPTED, view(&run, id)?))
@@ -209,14 +174,4 @@ fn view(run: &Run, id: ExecutionId) -> Result<Json<ContractView>, Problem> {
     let contract =
         run.contract(id).ok_or_else(|| Problem::internal("a contract is not where it is listed"))?;
     Ok(Json(ContractView::of(run, contract)))
-}
-
-pub(crate) fn read(said: &Value) -> Result<Said, Problem> {
-    let mut members = Members::of(said, &KEYS);
-    let note: Option<String> = members.optional("note");
-    let outcome: Option<Settlement> = members.required("outcome", "it says what became of the call");
-    members.finish()?;
-    // What is required and was not found has been said.
-    let outcome = outcome.ok_or_else(|| Problem::internal("a member that is required was not read"))?;
-    Ok(Said { outcome, note })
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use adjourn_api::NewRoundtable;
+use adjourn_api::read::Document;
 use adjourn_engine::supervisor::Supervisor;
 use adjourn_runtime::Desk;
 use adjourn_runtime::config::Config;
-use adjourn_runtime::roundtable::RoundtableRequest;
 use adjourn_runtime::workspace::Workspaces;
 use serde_json::Value;
 
@@ -16,14 +17,13 @@ use crate::problem::Problem;
 /// Refuses what `POST /v1/runs` by the socket of `data_dir` would refuse, as far as that can be told without a journal.
 /// Nothing is made: a folder in which nothing was ever run stays as it is.
 pub fn dry_run(data_dir: &Path, config: Config, document: Value) -> Result<(), Problem> {
-    let request = local::read(document, Reach::ThisMachine).map_err(Problem::invalid)?.request;
+    let request = local::read(Document::of(document), Reach::ThisMachine)?.request;
     Ok(desk(data_dir, config)?.rehearse(request)?)
 }
 
 /// The same for `POST /v1/roundtables`.
-pub fn dry_run_roundtable(data_dir: &Path, config: Config, document: &Value) -> Result<(), Problem> {
-    let request = RoundtableRequest::read(document).map_err(Problem::invalid)?;
-    desk(data_dir, config)?.plan_roundtable(&request)?;
+pub fn dry_run_roundtable(data_dir: &Path, config: Config, request: NewRoundtable) -> Result<(), Problem> {
+    desk(data_dir, config)?.plan_roundtable(&request.into())?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Engines that are configured, or built in.
 
+use adjourn_api::Page;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -8,7 +9,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
-use crate::api::pages::Page;
 use crate::problem::Problem;
 use crate::server::Server;
 
@@ -45,5 +45,5 @@ pub(crate) async fn engines(State(server): State<Server>) -> Result<Json<Page<En
         };
         Ok(desk.config().engine_names().into_iter().map(engine).collect())
     });
-    engines.await.map(Page::whole)
+    engines.await.map(Page::whole).map(Json)
 }

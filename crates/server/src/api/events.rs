@@ -3,14 +3,15 @@
 //! It stays open while the run waits, and closes after the terminal frame. Whoever comes back after that gets 204,
 //! which tells an `EventSource` to stop asking.
 
-use adjourn_core::{Frame, RunId};
+use adjourn_api::{Code, History};
+use adjourn_core::RunId;
 use adjourn_runtime::Service;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -18,7 +19,6 @@ use crate::api::openapi::Refuses;
 use crate::api::pages::limit;
 use crate::extract::query::{Parameters, RunPath};
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 use crate::stream::follower::Follower;
 use crate::stream::run_reader::RunReader;
@@ -37,14 +37,6 @@ pub(crate) struct EventsQuery {
     /// Frames of a page; a stream has no limit.
     #[param(minimum = 1, maximum = 500, default = 50)]
     pub(crate) limit: Option<usize>,
-}
-
-/// A page of history.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct History {
-    events: Vec<Frame>,
-    /// Where to go on, now or when there is more.
-    next_after: u64,
 }
 
 /// The stream of a run, as server-sent events, or a page of its history.

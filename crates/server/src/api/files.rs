@@ -2,14 +2,13 @@
 
 use std::io::Read;
 
+use adjourn_api::{Code, FileView, Files};
 use adjourn_core::RunId;
 use adjourn_runtime::Service;
 use adjourn_runtime::workspace::{Listed, Workspace};
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use serde::Serialize;
-use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -17,7 +16,6 @@ use crate::api::log_body;
 use crate::api::openapi::Refuses;
 use crate::extract::query::{Names, RunPath, run_id};
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 /// How a route about a run's folder refuses.
@@ -34,27 +32,6 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
     ]))
 }
 
-/// The files of a run.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Files {
-    items: Vec<FileView>,
-    /// Always null: the list has one page.
-    next_cursor: Option<String>,
-    /// There are more than are listed.
-    truncated: bool,
-}
-
-/// A file.
-#[derive(Serialize, ToSchema)]
-struct FileView {
-    /// Relative to the workspace.
-    path: String,
-    bytes: u64,
-    /// Why its content is not given out, where it is not: it has other names (hard links), which may be outside of the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<&'static str>,
-}
-
 /// What a run left in its workspace.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/files", tag = "files", operation_id = "runFiles", params(RunPath),
@@ -65,7 +42,7 @@ pub(crate) async fn list(State(server): State<Server>, RunPath(id): RunPath) -> 
     let file = |file: &Listed| FileView {
         path: file.path.to_string_lossy().into_owned(),
         bytes: file.bytes,
-        problem: file.problem,
+        problem: file.problem.map(str::to_owned),
     };
     let items = listing.files.iter().map(file).collect();
     Ok(Json(Files { items, next_cursor: None, truncated: listing.truncated }))

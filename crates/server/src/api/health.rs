@@ -1,5 +1,6 @@
 //! Health: `/healthz` says that the process answers, `/readyz` that it can work.
 
+use adjourn_api::Code;
 use adjourn_kernel::{DiskSpace, Room};
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +12,6 @@ use utoipa_axum::routes;
 use crate::api::openapi::Refuses;
 use crate::observe::watchdog;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {

@@ -1,5 +1,6 @@
 //! Everything that waits for a person.
 
+use adjourn_api::{Code, Page, Waiting, WaitingRoundtable, WaitingRun};
 use adjourn_core::{
     InteractionId, InteractionView, OpenInteraction, RoundtableId, RunId, StreamId, Timestamp,
 };
@@ -7,17 +8,16 @@ use adjourn_runtime::Service;
 use adjourn_store::OpenCursor;
 use axum::Json;
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
-use crate::api::pages::{Page, limit};
+use crate::api::pages::limit;
 use crate::api::runs::bad_cursor;
 use crate::extract::query::Parameters;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
@@ -33,36 +33,6 @@ pub(crate) struct InboxQuery {
     /// Items of a page.
     #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<usize>,
-}
-
-/// A question that waits, and whose it is.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum Waiting {
-    /// A run asks.
-    Run(WaitingRun),
-    /// A roundtable asks.
-    Roundtable(WaitingRoundtable),
-}
-
-/// A question of a run.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct WaitingRun {
-    run_id: RunId,
-    skill: Option<String>,
-    engine: String,
-    #[serde(flatten)]
-    interaction: InteractionView,
-}
-
-/// A question of a roundtable.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct WaitingRoundtable {
-    roundtable_id: RoundtableId,
-    /// What is discussed.
-    subject: String,
-    #[serde(flatten)]
-    interaction: InteractionView,
 }
 
 /// Everything that waits for a person, the oldest first.

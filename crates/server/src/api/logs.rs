@@ -2,6 +2,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use adjourn_api::Code;
 use adjourn_core::OutputStream;
 use axum::extract::State;
 use axum::response::Response;
@@ -14,7 +15,6 @@ use crate::api::log_body;
 use crate::api::openapi::Refuses;
 use crate::extract::query::{Names, Parameters, RunPath, run_id};
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use adjourn_api::Code;
 use axum::http::Method;
 use utoipa::ToSchema;
 use utoipa::openapi::content::ContentBuilder;
@@ -16,7 +17,6 @@ use utoipa_axum::router::UtoipaMethodRouter;
 
 use crate::auth::guard::Door;
 use crate::auth::roles::{Need, need};
-use crate::problem::code::Code;
 use crate::problem::{CONTENT_TYPE, Document};
 use crate::server::Server;
 
@@ -123,7 +123,7 @@ impl Refuses for UtoipaMethodRouter<Server> {
 fn answers(codes: &[Code], more: &[Code]) -> impl Iterator<Item = (String, RefOr<Response>)> {
     let mut by_status = BTreeMap::<u16, Vec<Code>>::new();
     for code in codes.iter().chain(more).copied().chain(ANYWHERE) {
-        by_status.entry(code.status().as_u16()).or_default().push(code);
+        by_status.entry(code.status()).or_default().push(code);
     }
     by_status.into_iter().map(|(status, codes)| (status.to_string(), answer(&codes)))
 }

@@ -1,26 +1,20 @@
 //! Replies to the questions of a run, and its cancellation.
 
-use adjourn_core::{Action, By, InteractionId, RunView};
+use adjourn_api::{Answer, Code};
+use adjourn_core::RunView;
 use adjourn_runtime::ReplyRequest;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
 use crate::auth::caller::Caller;
 use crate::extract::body;
-use crate::extract::members::Members;
 use crate::extract::query::RunPath;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
-
-const KEYS: [&str; 3] = ["interaction_id", "response", "action"];
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
@@ -46,21 +40,6 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
         ]))
 }
 
-// As it is described: it is read by hand, so that everything that is wrong with it is said at once.
-/// An answer to a question.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "interaction_id": 1, "response": "SQLite" }))]
-pub(crate) struct Answer {
-    /// The question. With an `Idempotency-Key` it may be left out: then the question that the key answered before is meant,
-    /// or the oldest that is open.
-    interaction_id: Option<InteractionId>,
-    /// The answer, in the form that the question's `kind` asks for.
-    response: Option<Value>,
-    /// Of an approval. For `edit`, `response` holds the new arguments.
-    action: Option<Action>,
-}
-
 /// Answers a question.
 ///
 /// An answer to an open question is never refused for its timing: one that comes while the run is queued or running is
@@ -76,11 +55,14 @@ pub(crate) async fn reply(
     RunPath(id): RunPath,
     caller: Caller,
     headers: HeaderMap,
-    body::Json(document): body::Json,
+    body::Json(answer): body::Json<Answer>,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let key = body::key(&headers)?;
-    let answer = read(&document, key)?;
-    let run = server.service.reply(id, ReplyRequest { by: caller.by(), ..answer }).await?;
+    let interaction_id = body::interaction(answer.interaction_id, key.as_deref())?;
+    let Answer { response, action, .. } = answer;
+    let response = response.unwrap_or_default();
+    let answer = ReplyRequest { interaction_id, response, action, by: caller.by(), key };
+    let run = server.service.reply(id, answer).await?;
     Ok((StatusCode::ACCEPTED, Json(server.blocking(move |service| Ok(service.view(&run))).await?)))
 }
 
@@ -101,13 +83,4 @@ pub(crate) async fn cancel(
     let run = server.service.cancel(id, caller.by()).await?;
     let status = if before.status.is_terminal() { StatusCode::OK } else { StatusCode::ACCEPTED };
     Ok((status, Json(RunView::of(&run))))
-}
-
-pub(crate) fn read(document: &Value, key: Option<String>) -> Result<ReplyRequest, Problem> {
-    let mut members = Members::of(document, &KEYS);
-    let action: Option<Action> = members.optional("action");
-    let interaction_id = members.interaction(key.as_deref());
-    members.finish()?;
-    let response = document.get("response").cloned().unwrap_or_default();
-    Ok(ReplyRequest { interaction_id, response, action, by: By::USER, key })
 }

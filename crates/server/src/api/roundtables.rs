@@ -2,7 +2,6 @@
 
 mod change;
 mod events;
-mod new;
 mod say;
 
 use adjourn_core::machines::RoundtableStatus;
@@ -14,21 +13,20 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::new::NewRoundtable;
 use crate::api::openapi::Refuses;
-use crate::api::pages::{Page, limit};
+use crate::api::pages::limit;
 use crate::api::runs::bad_cursor;
 use crate::extract::body;
 use crate::extract::local::{self, Reach};
 use crate::extract::query::{Names, Parameters, RoundtablePath, roundtable_id};
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
+use adjourn_api::{Code, NewRoundtable, OpenedView, Page};
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
@@ -58,16 +56,6 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
         .merge(change::routes())
 }
 
-/// A roundtable that was opened.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct OpenedView {
-    #[serde(flatten)]
-    roundtable: RoundtableView,
-    /// What the asker should know.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<String>,
-}
-
 /// Opens a roundtable. It is held from then on.
 ///
 /// With an idempotency key that opened one before, the answer is the same 201, with the roundtable as it is now.
@@ -82,12 +70,11 @@ pub(crate) async fn open(
     State(server): State<Server>,
     Extension(reach): Extension<Reach>,
     headers: HeaderMap,
-    body::Json(mut document): body::Json,
+    body::Parsed(mut document): body::Parsed,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let shell = local::take_shell(&mut document, reach).map_err(Problem::invalid)?;
-    let request = RoundtableRequest::read(&document).map_err(Problem::invalid)?;
-    let request = RoundtableRequest { shell, ..request };
+    let shell = local::take_shell(&mut document, reach)?;
+    let request = RoundtableRequest { roundtable: body::read(&document)?, shell };
     let Opened { table, notice } = server.service.open_roundtable(request, key).await?;
     let location = format!("/v1/roundtables/{}", table.id());
     let view = OpenedView { roundtable: RoundtableView::of(&table), notice };
@@ -148,7 +135,7 @@ pub(crate) async fn artifacts(
     RoundtablePath(id): RoundtablePath,
 ) -> Result<Json<Page<ArtifactView>>, Problem> {
     let table = server.blocking(move |service| Ok(service.roundtable(id)?)).await?;
-    Ok(Page::whole(table.artifacts().iter().map(ArtifactView::of).collect()))
+    Ok(Json(Page::whole(table.artifacts().iter().map(ArtifactView::of).collect())))
 }
 
 /// One result of a roundtable.

@@ -16,16 +16,17 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::new_run::{NewRun, NewRunForm};
+use crate::api::new_run::NewRunForm;
 use crate::api::openapi::Refuses;
-use crate::api::pages::{Page, limit};
+use crate::api::pages::limit;
 use crate::extract::body;
 use crate::extract::local::{self, LocalRequest, Reach};
 use crate::extract::query::{Parameters, RunPath, run_id};
 use crate::extract::uploads::Sent;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
+use adjourn_api::read::Document;
+use adjourn_api::{Code, CreatedView, NewRun, Page};
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
     OpenApiRouter::new()
@@ -65,22 +66,10 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
         .routes(routes!(interactions).refuses(&[Code::BadRequest, Code::UnknownRun]))
 }
 
-/// A run that was created.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct CreatedView {
-    #[serde(flatten)]
-    run: RunView,
-    /// What the asker should know.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<String>,
-}
-
-impl CreatedView {
-    fn answer(created: Created) -> Response {
-        let location = format!("/v1/runs/{}", created.run.id());
-        let view = Self { run: RunView::of(&created.run), notice: created.notice };
-        (StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response()
-    }
+fn answer(created: Created) -> Response {
+    let location = format!("/v1/runs/{}", created.run.id());
+    let view = CreatedView { run: RunView::of(&created.run), notice: created.notice };
+    (StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response()
 }
 
 /// Creates a run.
@@ -101,7 +90,7 @@ pub(crate) async fn create(
     Sent { document, files }: Sent,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let LocalRequest { mut request, record } = local::read(document, reach).map_err(Problem::invalid)?;
+    let LocalRequest { mut request, record } = local::read(document, reach)?;
     request.files.extend(files.iter().flat_map(|files| files.uploads().to_vec()));
     let service = server.service.clone();
     let created = whole(async move {
@@ -109,7 +98,7 @@ pub(crate) async fn create(
         drop(files);
         created
     });
-    Ok(CreatedView::answer(created.await?))
+    Ok(answer(created.await?))
 }
 
 /// Creates a run by the request that another was created by.
@@ -124,12 +113,12 @@ pub(crate) async fn rerun(
     Extension(reach): Extension<Reach>,
     RunPath(id): RunPath,
     headers: HeaderMap,
-    body::OptionalJson(document): body::OptionalJson,
+    body::OptionalJson(document): body::OptionalJson<Value>,
 ) -> Result<Response, Problem> {
     let key = body::key(&headers)?;
-    let shell = local::take_shell(&mut document.unwrap_or_default(), reach).map_err(Problem::invalid)?;
+    let shell = local::take_shell(&mut Document::of(document), reach)?;
     let service = server.service.clone();
-    whole(async move { service.rerun(id, key, shell).await }).await.map(CreatedView::answer)
+    whole(async move { service.rerun(id, key, shell).await }).await.map(answer)
 }
 
 /// Creates a run that comes without files.
@@ -264,7 +253,6 @@ pub(crate) async fn interactions(
     RunPath(id): RunPath,
 ) -> Result<Json<Page<InteractionView>>, Problem> {
     let run: Run = server.blocking(move |service| Ok(service.run(id)?)).await?;
-    Ok(Page::whole(
-        run.interactions().iter().map(|interaction| InteractionView::of(&run, interaction)).collect(),
-    ))
+    let interactions = run.interactions().iter();
+    Ok(Json(Page::whole(interactions.map(|interaction| InteractionView::of(&run, interaction)).collect())))
 }

@@ -1,5 +1,6 @@
 //! The installed skills.
 
+use adjourn_api::{Code, Page};
 use adjourn_core::ExecutionMode;
 use adjourn_runtime::skill::{self, Installed, Skill, installed};
 use axum::Json;
@@ -11,10 +12,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
-use crate::api::pages::Page;
 use crate::extract::query::Names;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
@@ -108,7 +107,7 @@ pub(crate) async fn list(State(server): State<Server>) -> Result<Json<Page<Skill
     let skills = server.blocking(|service| {
         Ok(installed(&service.desk().config().skills).iter().map(SkillView::of).collect())
     });
-    skills.await.map(Page::whole)
+    skills.await.map(Page::whole).map(Json)
 }
 
 /// An installed skill.

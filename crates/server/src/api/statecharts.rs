@@ -1,5 +1,6 @@
 //! Statecharts: the tables of states and transitions, as data and drawn.
 
+use adjourn_api::{Code, Page};
 use adjourn_chart::{Chart, Format, render};
 use axum::Json;
 use axum::http::header;
@@ -10,10 +11,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
-use crate::api::pages::Page;
 use crate::extract::query::{Names, Parameters};
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
@@ -28,7 +27,7 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
     responses((status = 200, body = Page<Chart>, description = "All of them.")),
 )]
 pub(crate) async fn statecharts() -> Json<Page<Chart>> {
-    Page::whole(Chart::all())
+    Json(Page::whole(Chart::all()))
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -1,5 +1,6 @@
 //! The caller of a request, and the check that its role is enough for the route.
 
+use adjourn_api::Code;
 use adjourn_core::{By, ByKind, Via};
 use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
@@ -9,7 +10,6 @@ use crate::auth::roles::{Need, need};
 use crate::auth::tokens::{Holder, Role, Tokens};
 use crate::auth::user_name::user_name;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 
 /// Who a request comes from. Every request carries it as an extension, and every handler may take it as a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -5,6 +5,7 @@
 //! are asked for, neither is looked at: no page has a token that it was not given, and what the server is called there
 //! only its proxy knows.
 
+use adjourn_api::Code;
 use adjourn_core::{RunId, visible_line};
 use adjourn_engine::agent_processes::{AgentProcesses, RefusedAttempt};
 use adjourn_runtime::config::Config;
@@ -24,7 +25,6 @@ use crate::auth::rate_limit::{RATE_DEFAULT, WriteLimit};
 use crate::auth::tokens::{Holder, Tokens};
 use crate::auth::user_name::user_name;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 
 /// How a client reached the server.
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use adjourn_api::Code;
 use adjourn_runtime::config::WriteRate;
 use axum::http::Method;
 use governor::clock::{Clock, MonotonicClock};
@@ -17,7 +18,6 @@ use governor::{Quota, RateLimiter};
 
 use crate::auth::caller::Caller;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 
 /// What the holder of a token may write unless the configuration says otherwise: more than people and their agents ever
 /// do, and a loop without a pause needs more than a minute to fill a queue of ten thousand.

@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
-use adjourn_core::check_depth;
+use adjourn_api::Code;
+use adjourn_api::read::Document;
+use adjourn_core::{FieldError, InteractionId};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::StreamExt;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use crate::extract::document;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 
 /// Bytes of a body. A request may hold 256 KiB of prompt and 512 KiB each of input and parameters, and JSON may write a
 /// character in twice its bytes.
@@ -29,31 +30,48 @@ const DISCARD_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
 /// Bytes of an idempotency key: it is kept for as long as the run. A UUID has 36.
 const KEY_BYTES_MAX: usize = 255;
 
-/// A body that is JSON.
-pub(crate) struct Json(pub(crate) Value);
+/// A body that is JSON and says a `T`. Everything that is wrong with it is told at once.
+pub(crate) struct Json<T>(pub(crate) T);
 
-impl<S: Send + Sync> FromRequest<S> for Json {
+impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         kind(request.headers(), &[Kind::Json])?;
-        parse_elsewhere(bytes(request, state).await?).await.map(Self)
+        let bytes = bytes(request, state).await?;
+        elsewhere(bytes, |bytes| read(&parse(bytes)?)).await.map(Self)
     }
 }
 
-/// A body that is JSON, or nothing; null is the same as nothing.
-pub(crate) struct OptionalJson(pub(crate) Option<Value>);
+/// A body that is JSON and says a `T`, or nothing; null is the same as nothing.
+pub(crate) struct OptionalJson<T>(pub(crate) T);
 
-impl<S: Send + Sync> FromRequest<S> for OptionalJson {
+impl<T: DeserializeOwned + Default + Send + 'static, S: Send + Sync> FromRequest<S> for OptionalJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         kind(request.headers(), &[Kind::Json])?;
         let bytes = bytes(request, state).await?;
         if bytes.is_empty() {
-            return Ok(Self(None));
+            return Ok(Self(T::default()));
         }
-        Ok(Self(Some(parse_elsewhere(bytes).await?).filter(|document| !document.is_null())))
+        let read = |bytes: &[u8]| {
+            let document = parse(bytes)?;
+            if document.is_null() { Ok(T::default()) } else { read(&document) }
+        };
+        elsewhere(bytes, read).await.map(Self)
+    }
+}
+
+/// A body that is JSON, whatever it says.
+pub(crate) struct Parsed(pub(crate) Document);
+
+impl<S: Send + Sync> FromRequest<S> for Parsed {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        kind(request.headers(), &[Kind::Json])?;
+        elsewhere(bytes(request, state).await?, parse).await.map(Self)
     }
 }
 
@@ -102,23 +120,50 @@ pub(crate) fn too_large(bytes_max: usize) -> Problem {
 /// Bytes of a body that is parsed where it is received. A longer one would keep the connections of others waiting.
 const PARSE_HERE_BYTES_MAX: usize = 64 * 1024;
 
-/// The document that these bytes are, parsed on a thread that may take its time.
-async fn parse_elsewhere(bytes: Bytes) -> Result<Value, Problem> {
+/// Does something with the bytes of a body, on a thread that may take its time where they are many.
+async fn elsewhere<T: Send + 'static>(
+    bytes: Bytes,
+    read: fn(&[u8]) -> Result<T, Problem>,
+) -> Result<T, Problem> {
     if bytes.len() <= PARSE_HERE_BYTES_MAX {
-        return parse(&bytes);
+        return read(&bytes);
     }
-    let parsed = tokio::task::spawn_blocking(move || parse(&bytes)).await;
+    let parsed = tokio::task::spawn_blocking(move || read(&bytes)).await;
     parsed.unwrap_or_else(|error| Err(Problem::internal(format!("the body was not parsed: {error}"))))
 }
 
 /// The document that these bytes are.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
-    // The message of the parser says where: `… at line 3 column 14`.
-    let document = document::parse(bytes)
-        .map_err(|error| Problem::new(Code::BadJson, format!("the body is not JSON: {error}")))?;
-    check_depth(&document)
-        .map_err(|error| Problem::new(Code::BadJson, format!("the body cannot be taken: {error}")))?;
-    Ok(document)
+pub(crate) fn parse(bytes: &[u8]) -> Result<Document, Problem> {
+    let not_json =
+        |error: &dyn std::fmt::Display| Problem::new(Code::BadJson, format!("the body is not JSON: {error}"));
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        // Not text at all: the parser of bytes says where.
+        return Err(serde_json::from_slice::<Value>(bytes)
+            .map_or_else(|error| not_json(&error), |_| not_json(&"it is not UTF-8")));
+    };
+    Document::json(text).map_err(|problem| match problem.message.strip_prefix("not valid JSON: ") {
+        // The message of the parser says where: `… at line 3 column 14`.
+        Some(error) => not_json(&error),
+        None => Problem::new(Code::BadJson, format!("the body cannot be taken: {problem}")),
+    })
+}
+
+/// The document as a `T`, or everything that is wrong with it.
+pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<T, Problem> {
+    document.read().whole().map_err(Problem::unreadable)
+}
+
+/// The question that an answer is for. Only an answer that can be told apart by its key may leave it out: a client that sends
+/// it again means the same question.
+pub(crate) fn interaction(
+    given: Option<InteractionId>,
+    key: Option<&str>,
+) -> Result<Option<InteractionId>, Problem> {
+    if given.is_none() && key.is_none() {
+        let message = "is missing: it says which question is answered";
+        return Err(Problem::invalid(vec![FieldError::new("/interaction_id", message)]));
+    }
+    Ok(given)
 }
 
 /// What a body can be.

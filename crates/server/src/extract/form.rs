@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use adjourn_api::Code;
 use adjourn_runtime::workspace::{UPLOADS_BYTES_MAX, UPLOADS_MAX};
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::HeaderMap;
@@ -12,7 +13,6 @@ use tokio::time::Instant;
 
 use crate::extract::body::{self, BODY_BYTES_MAX};
 use crate::problem::Problem;
-use crate::problem::code::Code;
 
 /// Bytes of the head of a part: a name of 200 bytes, twice, and a type.
 const HEAD_BYTES_MAX: usize = 4096;

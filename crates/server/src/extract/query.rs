@@ -1,5 +1,6 @@
 //! Reads the names and parameters in addresses.
 
+use adjourn_api::Code;
 use adjourn_core::{BadId, ExecutionId, RoundtableId, RunId};
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
@@ -9,7 +10,6 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::{IntoParams, PartialSchema};
 
 use crate::problem::Problem;
-use crate::problem::code::Code;
 
 /// The run that an address names.
 pub(crate) struct RunPath(pub(crate) RunId);

@@ -1,15 +1,15 @@
 //! Requests for a run: JSON alone, or a form with files.
 
+use adjourn_api::Code;
+use adjourn_api::read::Document;
 use adjourn_runtime::workspace::{Incoming, UPLOAD_BYTES_MAX, UPLOADS_MAX};
 use axum::extract::{FromRequest, Request};
-use serde_json::Value;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
 use crate::extract::body::{self, BODY_BYTES_MAX, Kind};
 use crate::extract::form::Form;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 /// The part of a form that is the request itself.
@@ -17,7 +17,7 @@ const REQUEST_PART: &str = "request";
 
 /// A request for a run.
 pub(crate) struct Sent {
-    pub(crate) document: Value,
+    pub(crate) document: Document,
     /// The files that came with it. They are gone when this is.
     pub(crate) files: Option<Incoming>,
 }
@@ -28,7 +28,7 @@ impl FromRequest<Server> for Sent {
     async fn from_request(request: Request, server: &Server) -> Result<Self, Problem> {
         match body::kind(request.headers(), &[Kind::Json, Kind::Form])? {
             Kind::Json => {
-                let body::Json(document) = body::Json::from_request(request, server).await?;
+                let body::Parsed(document) = body::Parsed::from_request(request, server).await?;
                 Ok(Self { document, files: None })
             }
             Kind::Form => {
@@ -58,7 +58,7 @@ async fn read(mut form: Form, server: &Server) -> Result<Sent, Problem> {
     Ok(Sent { document: document.ok_or_else(missing)?, files: Some(files) })
 }
 
-async fn request_part(form: &mut Form) -> Result<Value, Problem> {
+async fn request_part(form: &mut Form) -> Result<Document, Problem> {
     let mut bytes = Vec::new();
     while let Some(chunk) = form.chunk().await? {
         bytes.extend_from_slice(&chunk);

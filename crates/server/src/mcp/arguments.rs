@@ -1,89 +1,66 @@
 //! What the tools take. The comments on fields are what a model reads.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use adjourn_api::NewRun;
 use adjourn_core::{Action, FieldError, RunId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use adjourn_runtime::request::RunRequest;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
 
 use crate::extract::body::{KEY_RULE, is_key};
 use crate::extract::query::run_id;
 use crate::problem::Problem;
 
-/// A new run: of a skill, or of a prompt.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct StartRun {
-    /// The name of a skill, as `list_skills` has it. Give either this or `prompt`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    skill: Option<String>,
-    /// What the agent should do, in words, for work without a skill.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    prompt: Option<String>,
-    /// The agent that does it. Leave it out to take the best one that is installed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    engine: Option<String>,
-    /// `interactive`: the agent may stop and ask a person. `auto`: it may not, and decides itself. Leave it out for what
-    /// the skill prefers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    execution_mode: Option<Mode>,
-    /// The input of the skill, matching its `input_schema`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    input: Option<Value>,
-    /// The parameters of the skill, matching its `parameter_schema`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    parameter: Option<Value>,
-    /// How the run is to be treated. Seldom needed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    options: Option<RunOptions>,
-    /// Names and values to find the run by later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    labels: Option<BTreeMap<String, String>>,
-    /// The id of a run that has ended, whose conversation the new one takes up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    continues: Option<String>,
-    /// Any text of your own. If you call again with the same text and the same arguments, because you did not get the
-    /// answer, no second run is started.
-    #[serde(default, skip_serializing)]
-    idempotency_key: Option<String>,
-}
+/// A new run: everything that `POST /v1/runs` takes, and an idempotency key.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct StartRun(Map<String, Value>);
 
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Mode {
-    Interactive,
-    Auto,
-}
+/// What a model should know of the members of a run besides what everybody is told.
+const FOR_MODELS: [(&str, &str); 6] = [
+    ("skill", "The name of a skill, as `list_skills` has it. Give either this or `prompt`."),
+    ("prompt", "What the agent should do, in words, for work without a skill."),
+    ("engine", "The agent that does it. Leave it out to take the best one that is installed."),
+    ("input", "The input of the skill, matching its `input_schema`."),
+    ("parameter", "The parameters of the skill, matching its `parameter_schema`."),
+    (
+        IDEMPOTENCY_KEY,
+        "Any text of your own. If you call again with the same text and the same arguments, because you did not get the \
+         answer, no second run is started.",
+    ),
+];
 
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct RunOptions {
-    /// `false`: a question that nobody answers in time is decided without a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    interactive_require_user_reply: Option<bool>,
-    /// How long a question waits, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session_timeout_sec: Option<u32>,
-    /// How many turns the agent has to come to a result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    max_attempt: Option<u32>,
-    /// How long one turn of the agent may take, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    hard_timeout_sec: Option<u32>,
-    /// Who goes first when agents have to queue: higher does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    priority: Option<i32>,
+const IDEMPOTENCY_KEY: &str = "idempotency_key";
+
+impl JsonSchema for StartRun {
+    fn schema_name() -> Cow<'static, str> {
+        "StartRun".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = described::<NewRun>();
+        schema["properties"][IDEMPOTENCY_KEY] = json!({ "type": ["string", "null"] });
+        for (member, description) in FOR_MODELS {
+            schema["properties"][member]["description"] = json!(description);
+        }
+        Schema::try_from(schema).unwrap_or_default()
+    }
 }
 
 impl StartRun {
-    /// The same as `POST /v1/runs` takes it.
-    pub(super) fn document(&self) -> Value {
-        serde_json::to_value(self).expect("plain data with string keys is JSON")
-    }
-
-    pub(super) fn key(&self) -> Result<Option<String>, Problem> {
-        key(self.idempotency_key.as_deref())
+    /// The request, and its idempotency key.
+    pub(super) fn read(mut self) -> Result<(RunRequest, Option<String>), Problem> {
+        let given = match self.0.shift_remove(IDEMPOTENCY_KEY) {
+            None | Some(Value::Null) => None,
+            // Text that is none is no key either.
+            Some(given) => Some(given.as_str().unwrap_or_default().to_owned()),
+        };
+        let request = RunRequest::read(&Value::Object(self.0)).map_err(Problem::invalid)?;
+        Ok((request, key(given.as_deref())?))
     }
 }
 
@@ -129,31 +106,16 @@ pub(super) struct ReplyToRun {
     /// Only for a question with `action_detail`, which asks whether a call may be made: `approve` it, `reject` it, or
     /// `edit` it, with the arguments it should have in `response`.
     #[serde(default)]
-    action: Option<Decision>,
+    #[schemars(schema_with = "optional::<Action>")]
+    pub(super) action: Option<Action>,
     /// Any text of your own. If you call again with the same text and the same answer, it counts once.
     #[serde(default)]
     idempotency_key: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Decision {
-    Approve,
-    Edit,
-    Reject,
-}
-
 impl ReplyToRun {
     pub(super) fn id(&self) -> Result<RunId, Problem> {
         run_id(&self.run_id)
-    }
-
-    pub(super) fn action(&self) -> Option<Action> {
-        self.action.map(|decision| match decision {
-            Decision::Approve => Action::Approve,
-            Decision::Edit => Action::Edit,
-            Decision::Reject => Action::Reject,
-        })
     }
 
     pub(super) fn key(&self) -> Result<Option<String>, Problem> {
@@ -180,6 +142,34 @@ pub(super) struct WaitForChange {
 impl WaitForChange {
     pub(super) fn id(&self) -> Result<Option<RunId>, Problem> {
         self.run_id.as_deref().map(run_id).transpose()
+    }
+}
+
+/// The schema of a member that may be left out.
+fn optional<T: ToSchema>(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [described::<T>(), { "type": "null" }] })
+}
+
+/// The schema of a type that describes itself for OpenAPI: that is JSON Schema too.
+fn described<T: ToSchema>() -> Value {
+    let mut components = Vec::new();
+    T::schemas(&mut components);
+    let components: BTreeMap<_, _> = components.into_iter().map(|(name, it)| (name, json!(it))).collect();
+    let mut schema = json!(T::schema());
+    inline(&mut schema, &components);
+    schema
+}
+
+/// Puts components into the places that refer to them.
+fn inline(schema: &mut Value, components: &BTreeMap<String, Value>) {
+    let named = schema.get("$ref").and_then(Value::as_str).and_then(|it| it.rsplit('/').next());
+    if let Some(component) = named.and_then(|name| components.get(name)) {
+        *schema = component.clone();
+    }
+    match schema {
+        Value::Object(members) => members.values_mut().for_each(|it| inline(it, components)),
+        Value::Array(items) => items.iter_mut().for_each(|it| inline(it, components)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use adjourn_api::Code;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use rmcp::handler::server::router::tool::ToolRouter;
@@ -18,8 +19,7 @@ use serde_json::json;
 use super::resources;
 use crate::auth::caller::Caller;
 use crate::auth::tokens::Role;
-use crate::problem::Problem;
-use crate::problem::code::Code;
+use crate::problem::{Problem, status};
 use crate::server::Server;
 
 const INSTRUCTIONS: &str = "Adjourn runs agent work that may stop and ask a person. Start a run with start_run, \
@@ -146,7 +146,7 @@ impl IntoCallToolResult for Problem {
 /// What is not a tool has no such place: there it is an error of the protocol.
 impl From<Problem> for ErrorData {
     fn from(problem: Problem) -> Self {
-        let status = problem.code().status();
+        let status = status(problem.code());
         let document = json!(problem.document());
         let detail = document["detail"].as_str().unwrap_or_default().to_owned();
         if status == StatusCode::NOT_FOUND {

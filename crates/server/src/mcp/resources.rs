@@ -1,15 +1,14 @@
 //! Transcripts of runs, as resources.
 
+use adjourn_api::{Code, Page};
 use adjourn_core::RunId;
 use adjourn_store::RunFilter;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::transcript::transcript;
-use crate::api::pages::Page;
 use crate::api::runs::bad_cursor;
 use crate::extract::query::run_id;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 use crate::stream::run_reader::RunReader;
 use crate::stream::sse::PAGE_ENTRIES;
@@ -35,7 +34,7 @@ pub(super) async fn list(server: &Server, cursor: Option<String>) -> Result<List
     let before = cursor.as_deref().map(run_id).transpose().map_err(|_| bad_cursor())?;
     let filter = RunFilter { before, ..RunFilter::default() };
     let rows = server.blocking(move |service| Ok(service.store().runs(&filter, LISTED + 1)?)).await?;
-    let (rows, next_cursor) = Page::cut(rows, LISTED, |row| row.run_id.to_string()).into_parts();
+    let Page { items: rows, next_cursor } = Page::cut(rows, LISTED, |row| row.run_id.to_string());
     let resources = rows.iter().map(|row| {
         let what = row.skill.as_deref().unwrap_or("a prompt");
         Resource::new(uri(row.run_id), row.run_id.to_string())

@@ -1,7 +1,7 @@
 //! The tools. The comments on the functions are what a model reads.
 
+use adjourn_api::Page;
 use adjourn_core::InteractionId;
-use adjourn_runtime::request::RunRequest;
 use adjourn_runtime::skill::installed;
 use adjourn_runtime::{ReplyRequest, Service};
 use adjourn_store::OpenCursor;
@@ -14,7 +14,7 @@ use super::answers::{Changes, Question, Questions, RunState, SkillState, Skills}
 use super::arguments::{Inbox, OneRun, ReplyToRun, StartRun, WaitForChange};
 use super::changes;
 use super::handler::Handler;
-use crate::api::pages::{Page, limit};
+use crate::api::pages::limit;
 use crate::api::{inbox, runs};
 use crate::auth::caller::Caller;
 use crate::problem::Problem;
@@ -47,8 +47,7 @@ impl Handler {
         open_world_hint = true
     ))]
     async fn start_run(&self, Parameters(wanted): Parameters<StartRun>) -> Result<Json<RunState>, Problem> {
-        let key = wanted.key()?;
-        let request = RunRequest::read(&wanted.document()).map_err(Problem::invalid)?;
+        let (request, key) = wanted.read()?;
         let created = runs::start(&self.server, request, key).await?;
         Ok(Json(RunState::of(&created.run)))
     }
@@ -69,7 +68,7 @@ impl Handler {
         let list = move |service: &Service| {
             let open = service.store().open_interactions(after, limit + 1)?;
             let page = Page::cut(open, limit, |open| inbox::write_cursor(OpenCursor::after(open)));
-            let (open, next_cursor) = page.into_parts();
+            let Page { items: open, next_cursor } = page;
             // One that was answered meanwhile is left out.
             let questions = open.iter().filter_map(|open| {
                 let run = service.run(open.stream.run()?).ok()?;
@@ -97,7 +96,7 @@ impl Handler {
     ) -> Result<Json<RunState>, Problem> {
         let answer = ReplyRequest {
             interaction_id: reply.interaction_id.map(InteractionId),
-            action: reply.action(),
+            action: reply.action,
             by: caller.by(),
             key: reply.key()?,
             response: reply.response.clone(),

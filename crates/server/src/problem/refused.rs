@@ -1,12 +1,12 @@
 //! Refusals of the runtime as problems: the one place where a refusal becomes a response.
 
+use adjourn_api::Code;
 use adjourn_core::{FieldError, Refusal, roundtable};
 use adjourn_kernel::Denied;
 use adjourn_runtime::ServiceError;
 use adjourn_runtime::workspace::WorkspaceError;
 
 use crate::problem::Problem;
-use crate::problem::code::Code;
 
 /// When to try again after the queue was full: about as long as a short turn takes.
 const QUEUE_RETRY_AFTER_SEC: u32 = 5;

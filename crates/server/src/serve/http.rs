@@ -88,7 +88,10 @@ mod tests {
     use crate::extract::body;
 
     fn client() -> DuplexStream {
-        let router = Router::new().route("/", post(async |body::Json(document)| document.to_string()));
+        let router = Router::new().route(
+            "/",
+            post(async |body::Json(document): body::Json<serde_json::Value>| document.to_string()),
+        );
         let (client, server) = duplex(1024);
         tokio::spawn(converse(server, Peer::Elsewhere, router, CancellationToken::new()));
         client

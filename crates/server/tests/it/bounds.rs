@@ -35,8 +35,8 @@ async fn json_is_taken_up_to_64_levels_and_can_be_read_back_everywhere() {
         let refused =
             stage.post("/v1/runs", &Stage::request(json!({ "input": { "a": nested(levels - 1) } }))).await;
         let problem = refused.is_problem(400, "BAD_JSON");
-        let expected = format!("it is nested {} levels deep, at most 64 are allowed", levels + 1);
-        assert!(problem["detail"].as_str().unwrap().contains(&expected), "{problem}");
+        let expected = "it is nested deeper than the 64 levels that are allowed";
+        assert!(problem["detail"].as_str().unwrap().contains(expected), "{problem}");
     }
     let run = stage.start(json!({ "input": { "a": nested(62) } })).await;
     let question = json!({

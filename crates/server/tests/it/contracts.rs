@@ -292,9 +292,11 @@ async fn a_settlement_is_of_a_contract_that_is_there_and_says_what_happened() {
     let settle = format!("/v1/contracts/{call}/settle");
     let errors =
         async |body: Value| stage.post(&settle, &body).await.is_problem(422, "INVALID")["errors"].clone();
-    assert_eq!(errors(json!([])).await, json!([{ "path": "", "message": "should be an object" }]));
-    let missing = "is missing: it says what became of the call";
-    assert_eq!(errors(json!({})).await, json!([{ "path": "/outcome", "message": missing }]));
+    assert_eq!(
+        errors(json!([])).await,
+        json!([{ "path": "", "message": "should be an object, it is a list" }])
+    );
+    assert_eq!(errors(json!({})).await, json!([{ "path": "/outcome", "message": "is missing" }]));
     let wrong = errors(json!({ "outcome": "maybe", "note": 1, "by": "me" })).await;
     assert_eq!(wrong.as_array().unwrap().len(), 3, "{wrong}");
     assert_eq!(stage.get(&format!("/v1/contracts/{call}")).await.is(200)["outcome"], "unknown");

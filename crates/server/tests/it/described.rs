@@ -55,7 +55,7 @@ async fn the_page_to_read_it_on_asks_no_other_server() {
 fn every_code_is_in_the_documentation_with_its_status() {
     let page = include_str!("../../../../docs/http.md");
     let row = |code: &Code| {
-        let status = format!("| {} |", code.status().as_u16());
+        let status = format!("| {} |", code.status());
         page.lines().any(|line| line.starts_with(&status) && line.contains(&format!("`{code}`")))
     };
     let missing: Vec<_> = Code::ALL.iter().filter(|code| !row(code)).collect();

@@ -1,5 +1,6 @@
 //! The MCP server, request by request. The official client drives it as a whole, in `cargo xtask mcp`.
 
+use adjourn_core::Strict;
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -195,4 +196,36 @@ async fn the_door_is_guarded_and_what_is_no_request_is_a_problem() {
     for body in ["", "{", "[]", "{}", "\u{feff}{}"] {
         assert!(typed().body(body).send().await.status.is_client_error(), "{body}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_surface_takes_the_same_options() {
+    let stage = Stage::new().await;
+    let options = json!({
+        "interactive_require_user_reply": false, "session_timeout_sec": 61, "interactive_profile": { "kind": "resumable" },
+        "max_attempt": 3, "hard_timeout_sec": 62, "repair_limit": 4, "priority": 5,
+    });
+    let request = json!({ "skill": "survey", "engine": "scripted", "options": options });
+    let by_http = stage.post("/v1/runs", &request).await.is(201)["run_id"].clone();
+    let by_mcp = call(&stage, "start_run", request).await["run_id"].clone();
+    let job = json!({ "skill_id": "survey", "engine": "scripted", "runtime_options": options });
+    let by_job = stage.post("/v1/jobs", &job).await.is(200)["request_id"].clone();
+    for id in [by_http, by_mcp, by_job] {
+        let run = stage.service().run(id.as_str().unwrap().parse().unwrap()).unwrap();
+        let spec = run.spec();
+        let times = (spec.session_timeout_sec, spec.hard_timeout_sec);
+        assert_eq!(times, (61, Some(62)), "{id}");
+        assert_eq!((spec.strict, spec.max_attempt), (Strict::Off, Some(3)), "{id}");
+        assert_eq!((spec.repair_limit, spec.priority), (4, 5), "{id}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_that_is_wrong_with_a_call_is_told_at_once() {
+    let stage = Stage::new().await;
+    let arguments = json!({ "skil": "survey", "options": { "max_attempt": 0, "prioritty": 1 } });
+    let answer = ask(&stage, "tools/call", json!({ "name": "start_run", "arguments": arguments })).await;
+    let errors = answer["result"]["structuredContent"]["errors"].as_array().unwrap();
+    let paths: Vec<_> = errors.iter().map(|error| error["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["/skil", "/options/prioritty", "/options/max_attempt"], "{answer}");
 }

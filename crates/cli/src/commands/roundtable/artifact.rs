@@ -1,8 +1,8 @@
 //! `adjourn roundtable artifact`: changes what a roundtable wrote down, as a person.
 
-use adjourn_core::roundtable::{Agreement, ArtifactId, ArtifactView};
+use adjourn_api::{ArtifactAction, ArtifactChange};
+use adjourn_core::roundtable::{Agreement, ArtifactId, ArtifactView, CriterionId};
 use clap::{Args, Subcommand};
-use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Close, Role, new_key};
 use crate::data::Global;
@@ -97,49 +97,44 @@ impl Artifact {
 }
 
 impl Change {
-    /// The artifact that is meant, and the body of the request without its reason.
-    fn request(self) -> (Which, Map<String, Value>) {
-        let mut body = Map::new();
-        let mut set =
-            |key: &str, value: Option<Value>| body.extend(value.map(|value| (key.to_owned(), value)));
-        let which = match self {
+    /// The artifact that is meant, and the request.
+    fn request(self) -> (Which, ArtifactChange) {
+        let change = |which: &Which, action| ArtifactChange {
+            action,
+            reason: which.reason.clone(),
+            title: None,
+            body: None,
+            agreement: None,
+            covers: None,
+            by: None,
+        };
+        match self {
             Self::Amend { which, title, body, agreement, covers } => {
-                set("action", Some(json!("amend")));
-                set("title", title.map(Value::from));
-                set("body", body.map(Value::from));
-                set("agreement", agreement.map(|agreement| json!(agreement)));
-                set("covers", covers.map(|covers| json!(covers)));
-                which
+                let covers = covers.map(|covers| covers.into_iter().map(CriterionId::new).collect());
+                let amended = change(&which, ArtifactAction::Amend);
+                (which, ArtifactChange { title, body, agreement, covers, ..amended })
             }
             Self::Revert { which } => {
-                set("action", Some(json!("revert")));
-                which
+                let reverted = change(&which, ArtifactAction::Revert);
+                (which, reverted)
             }
             Self::Supersede { which, by } => {
-                set("action", Some(json!("supersede")));
-                set("by", Some(json!(by)));
-                which
+                let superseded = change(&which, ArtifactAction::Supersede);
+                (which, ArtifactChange { by: Some(by), ..superseded })
             }
             Self::Withdraw { which } => {
-                set("action", Some(json!("withdraw")));
-                which
+                let withdrawn = change(&which, ArtifactAction::Withdraw);
+                (which, withdrawn)
             }
-        };
-        (which, body)
+        }
     }
 }
 
 impl Which {
-    async fn send(
-        self,
-        client: &mut Client<'_>,
-        mut body: Map<String, Value>,
-    ) -> anyhow::Result<ArtifactView> {
-        let Self { roundtable, artifact, reason, key } = self;
-        body.insert("reason".to_owned(), Value::from(reason));
-        let id = find_roundtable(client, &roundtable).await?.roundtable_id;
-        let key = key.unwrap_or_else(new_key);
-        client.change_artifact(id, artifact, body.into(), &key).await
+    async fn send(self, client: &mut Client<'_>, change: ArtifactChange) -> anyhow::Result<ArtifactView> {
+        let id = find_roundtable(client, &self.roundtable).await?.roundtable_id;
+        let key = self.key.unwrap_or_else(new_key);
+        client.change_artifact(id, self.artifact, &change, &key).await
     }
 }
 

@@ -27,7 +27,7 @@ impl Escalate {
         let mut client = Client::connect(global, Role::Works).await?;
         let escalated = async {
             let mut tail = Tail::from_now(find_roundtable(&mut client, &self.roundtable).await?);
-            tail.saw(client.escalate_roundtable(tail.id(), self.note.as_deref()).await?);
+            tail.saw(client.escalate_roundtable(tail.id(), self.note).await?);
             anyhow::Ok(tail)
         };
         match escalated.await {

@@ -1,5 +1,6 @@
 //! `adjourn roundtable reply`: answers what a roundtable asks, and stays with it.
 
+use adjourn_api::RoundtableAnswer;
 use adjourn_core::InteractionId;
 use adjourn_core::roundtable::RoundtableView;
 use clap::Args;
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use super::question::question_text;
 use super::watch::watch;
-use crate::client::{Client, Close, Role, RoundtableAnswer, new_key};
+use crate::client::{Client, Close, Role, new_key};
 use crate::data::Global;
 use crate::exit::{Exit, wrong_use};
 use crate::find::find_roundtable;
@@ -74,9 +75,9 @@ impl Reply {
             (None, None) => Some(open.unwrap_or(InteractionId(0))),
         };
         let key = self.key.unwrap_or_else(new_key);
-        let answer = RoundtableAnswer { interaction_id, response, key };
+        let answer = RoundtableAnswer { interaction_id, response };
         let mut tail = Tail::from_now(table);
-        tail.saw(client.reply_to_roundtable(tail.id(), &answer).await?);
+        tail.saw(client.reply_to_roundtable(tail.id(), &answer, &key).await?);
         Ok(tail)
     }
 }

@@ -1,12 +1,13 @@
 //! `adjourn roundtable start`: opens a roundtable and stays with it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use adjourn_api::{GivenWorkflow, NewFacilitator, NewLimits, NewParticipant, NewRoundtable, NewWorkflow};
 use adjourn_core::FieldError;
 use adjourn_core::roundtable::Memory;
 use anyhow::anyhow;
 use clap::Args;
-use serde_json::{Map, Value, json};
 
 use super::ended::where_to_look;
 use super::watch::watch;
@@ -76,7 +77,7 @@ impl Start {
         Client::dry_run_roundtable(global, &request).await.map_err(|error| self.complaint(error))?;
         let role = if self.detach { Role::Leaves } else { Role::Works };
         let mut client = Client::connect(global, role).await?;
-        let opened = match client.open_roundtable(request, &new_key()).await {
+        let opened = match client.open_roundtable(&request, &new_key()).await {
             Ok(opened) => opened,
             Err(error) => {
                 client.close(Close::CutOff).await?;
@@ -99,38 +100,35 @@ impl Start {
         Ok(Exit::Left)
     }
 
-    fn request(&self) -> anyhow::Result<Value> {
-        let mut document = Map::from_iter([("subject".to_owned(), json!(self.subject))]);
-        let mut set = |key: &str, value: Option<Value>| {
-            document.extend(value.map(|value| (key.to_owned(), value)));
-        };
-        set("workflow", self.workflow.as_deref().map(workflow).transpose()?);
-        set("strategy", self.strategy.as_ref().map(|strategy| json!(strategy)));
-        let (of_all, of_roles) = self.engines()?;
-        set("engine", of_all.map(Value::from));
-        set("engines", (!of_roles.is_empty()).then(|| of_roles.into()));
-        set("facilitator", self.facilitator_memory.map(|memory| json!({ "memory": memory })));
-        let limits = [("min_rounds", self.min_rounds), ("max_rounds", self.max_rounds)];
-        let limits = limits.into_iter().filter_map(|(key, limit)| Some((key.to_owned(), json!(limit?))));
-        let limits: Map<String, Value> = limits.collect();
-        set("limits", (!limits.is_empty()).then(|| limits.into()));
-        let participants: Vec<_> = self.participants.iter().map(|role| role.trim()).collect();
-        set("participants", (!participants.is_empty()).then(|| json!(participants)));
-        set("interactive", self.interactive.then_some(json!(true)));
-        let context = self.context.as_deref().map(|file| read("--context", file)).transpose()?;
-        set("context", context.map(Value::from));
-        Ok(document.into())
+    fn request(&self) -> anyhow::Result<NewRoundtable> {
+        let (engine, engines) = self.engines()?;
+        let participants = self.participants.iter().map(|role| NewParticipant::Role(role.trim().to_owned()));
+        let limits =
+            NewLimits { min_rounds: self.min_rounds, max_rounds: self.max_rounds, ..NewLimits::default() };
+        let facilitator = |memory| NewFacilitator { engine: None, memory: Some(memory) };
+        Ok(NewRoundtable {
+            workflow: self.workflow.as_deref().map(workflow).transpose()?,
+            strategy: self.strategy.clone(),
+            engine,
+            engines: Some(engines).filter(|engines| !engines.is_empty()),
+            facilitator: self.facilitator_memory.map(facilitator),
+            participants: Some(participants.collect()).filter(|all: &Vec<_>| !all.is_empty()),
+            interactive: self.interactive.then_some(true),
+            context: self.context.as_deref().map(|file| read("--context", file)).transpose()?,
+            limits: Some(limits).filter(|limits| *limits != NewLimits::default()),
+            ..NewRoundtable::new(&self.subject)
+        })
     }
 }
 
 impl Start {
     /// The engine of everybody, and those of single roles.
-    fn engines(&self) -> anyhow::Result<(Option<String>, Map<String, Value>)> {
-        let (mut of_all, mut of_roles) = (None, Map::new());
+    fn engines(&self) -> anyhow::Result<(Option<String>, BTreeMap<String, String>)> {
+        let (mut of_all, mut of_roles) = (None, BTreeMap::new());
         for given in &self.engines {
             let twice = match given.split_once('=') {
                 Some((role, engine)) => {
-                    let before = of_roles.insert(role.trim().to_owned(), json!(engine.trim()));
+                    let before = of_roles.insert(role.trim().to_owned(), engine.trim().to_owned());
                     before.map(|_| format!("--engine: `{}` has two engines", role.trim()))
                 }
                 None => {
@@ -147,12 +145,13 @@ impl Start {
 }
 
 /// A workflow by its name, or the text of the user's own: what has a place or an ending is a file.
-fn workflow(given: &str) -> anyhow::Result<Value> {
+fn workflow(given: &str) -> anyhow::Result<NewWorkflow> {
     let file = Path::new(given);
     if !given.contains('/') && file.extension().is_none() && !file.is_file() {
-        return Ok(json!(given));
+        return Ok(NewWorkflow::Named(given.to_owned()));
     }
-    Ok(json!({ "file": given, "yaml": read("--workflow", file)? }))
+    let yaml = read("--workflow", file)?;
+    Ok(NewWorkflow::Given(GivenWorkflow { yaml, file: Some(given.to_owned()) }))
 }
 
 fn read(option: &str, file: &Path) -> anyhow::Result<String> {
@@ -164,10 +163,9 @@ impl Start {
     /// The error of a request that was refused, with the options that it came from.
     fn complaint(&self, error: anyhow::Error) -> anyhow::Error {
         match error.downcast_ref::<Refused>() {
-            Some(Refused { code, errors, .. })
-                if ["INVALID", "ENGINE_NOT_FOUND"].contains(&code.as_str()) && !errors.is_empty() =>
-            {
-                anyhow!("{}", errors.iter().map(|error| self.line(error)).collect::<Vec<_>>().join("\n"))
+            Some(refused) if refused.is_complaint() => {
+                let lines = refused.errors.iter().map(|error| self.line(error));
+                anyhow!("{}", lines.collect::<Vec<_>>().join("\n"))
             }
             Some(_) | None => error,
         }

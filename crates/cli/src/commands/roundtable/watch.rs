@@ -1,5 +1,6 @@
 //! Stays with a roundtable: shows what it does, answers what it asks, until it ends or is left.
 
+use adjourn_api::{Code, RoundtableAnswer};
 use adjourn_core::machines::RoundtableStatus;
 use adjourn_core::roundtable::{Frame, RoundtableView};
 use adjourn_core::{InteractionId, InteractionView};
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::ended;
 use super::live::Live;
 use super::question::{question_text, without_summary};
-use crate::client::{Client, Refused, RoundtableAnswer, new_key};
+use crate::client::{Client, Refused, new_key};
 use crate::exit::Exit;
 use crate::prompt::{self, Asked, Asks, Choose, Doing, OnTerminal, Watched, Watching};
 use crate::stay::{Answers, Left, Signal, Signals, goes_on, let_go, others};
@@ -183,17 +184,17 @@ impl Watch<'_, '_> {
 
     async fn give(&mut self, open: &InteractionView, response: Value) -> anyhow::Result<Next> {
         let interaction_id = Some(open.interaction_id);
-        let answer = RoundtableAnswer { interaction_id, response, key: new_key() };
-        match self.client.reply_to_roundtable(self.tail.id(), &answer).await {
+        let answer = RoundtableAnswer { interaction_id, response };
+        match self.client.reply_to_roundtable(self.tail.id(), &answer, &new_key()).await {
             Ok(table) => self.tail.saw(table),
-            Err(error) => match error.downcast_ref::<Refused>().map(|refused| refused.code.as_str()) {
-                Some("NOT_OPEN") => {
+            Err(error) => match error.downcast_ref::<Refused>().and_then(|refused| refused.code) {
+                Some(Code::NotOpen) => {
                     let late = "the question was answered already; your answer does not count";
                     self.live.say(&format!("{} {late}", styled(style::ODD, "too late:")));
                     let table = self.client.roundtable(self.tail.id()).await?;
                     self.tail.saw(table);
                 }
-                Some("INVALID") => {
+                Some(Code::Invalid) => {
                     self.live.say(&format!("{} {error}", styled(style::ODD, "this is no answer:")));
                 }
                 Some(_) | None => return Err(error),

@@ -20,15 +20,15 @@ const OPTIONS: &[(&str, &str)] = &[
     ("/options/max_attempt", "--max-attempt"),
     ("/options/hard_timeout_sec", "--hard-timeout"),
     ("/options/interactive_profile", "--profile"),
+    ("/options/repair_limit", "--repair-limit"),
+    ("/options/priority", "--priority"),
 ];
 
 /// The error of a request that was refused, with the options that it came from.
 pub(super) fn complaint(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<Refused>() {
-        Some(Refused { code, errors, .. })
-            if ["INVALID", "ENGINE_NOT_FOUND"].contains(&code.as_str()) && !errors.is_empty() =>
-        {
-            anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("\n"))
+        Some(refused) if refused.is_complaint() => {
+            anyhow!("{}", refused.errors.iter().map(line).collect::<Vec<_>>().join("\n"))
         }
         Some(_) | None => error,
     }

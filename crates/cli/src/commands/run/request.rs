@@ -1,7 +1,9 @@
 //! What was typed, as the request for a run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use adjourn_api::{AbsolutePath, Local, NewRun, RunOptions};
 use serde_json::{Map, Value, json};
 
 use super::RunCommand;
@@ -16,21 +18,21 @@ pub(super) struct Request {
 }
 
 impl RunCommand {
-    /// The request. Whoever works on this machine is told where folders and files are; a server elsewhere is sent the
-    /// files, and cannot work in our folders.
+    /// The request. A server on this machine is told where folders and files are; a server elsewhere is sent the files,
+    /// and cannot work in our folders.
     pub(super) fn request(&self, global: &Global) -> anyhow::Result<Request> {
-        let mut document = Map::new();
-        let mut set = |key: &str, value: Option<Value>| {
-            document.extend(value.map(|value| (key.to_owned(), value)));
+        let run = NewRun {
+            skill: self.skill(global)?,
+            prompt: self.prompt.clone(),
+            engine: self.engine.clone(),
+            execution_mode: self.mode,
+            input: self.input.as_deref().map(|given| json_or_file("--input", given)).transpose()?,
+            parameter: self.parameter()?,
+            options: Some(self.options()).filter(|options| *options != RunOptions::default()),
+            labels: self.labels()?,
+            continues: None,
         };
-        set("skill", self.skill(global)?);
-        set("prompt", self.prompt.clone().map(Value::from));
-        set("engine", self.engine.clone().map(Value::from));
-        set("execution_mode", self.mode.map(|mode| json!(mode)));
-        set("input", self.input.as_deref().map(|given| json_or_file("--input", given)).transpose()?);
-        set("parameter", self.parameter()?);
-        set("options", self.options());
-        set("labels", self.labels()?);
+        let mut document = json!(run);
         let files = self.files()?;
         if let Some(url) = &global.server {
             for (option, is_given) in
@@ -42,29 +44,34 @@ impl RunCommand {
                     )));
                 }
             }
-            return Ok(Request { document: document.into(), files });
+            return Ok(Request { document, files });
         }
-        set("workspace", self.workspace.as_deref().map(|path| absolute("--workspace", path)).transpose()?);
-        set("record", self.record.as_deref().map(|path| absolute("--record", path)).transpose()?);
-        if !files.is_empty() {
-            let mut paths = Map::new();
-            for (name, path) in &files {
-                paths.insert(name.clone(), absolute("--file", path)?);
-            }
-            set("files", Some(paths.into()));
+        let mut local = Local {
+            workspace: self.workspace.as_deref().map(|path| absolute("--workspace", path)).transpose()?,
+            record: self.record.as_deref().map(|path| absolute("--record", path)).transpose()?,
+            ..Local::default()
+        };
+        for (name, path) in &files {
+            local.files.insert(name.clone(), absolute("--file", path)?);
         }
-        Ok(Request { document: document.into(), files: Vec::new() })
+        if let (Some(members), Value::Object(more)) = (document.as_object_mut(), json!(local)) {
+            members.extend(more);
+        }
+        Ok(Request { document, files: Vec::new() })
     }
 
     /// A folder by its absolute path, or a name.
-    fn skill(&self, global: &Global) -> anyhow::Result<Option<Value>> {
+    fn skill(&self, global: &Global) -> anyhow::Result<Option<String>> {
         let Some(skill) = &self.skill else { return Ok(None) };
         match &global.server {
             Some(url) if skill.contains('/') => Err(wrong_use(format!(
                 "{skill} is a folder on this machine: give the name of a skill that is installed at {url}"
             ))),
-            None if Path::new(skill).is_dir() => absolute("SKILL", Path::new(skill)).map(Some),
-            Some(_) | None => Ok(Some(Value::from(skill.as_str()))),
+            None if Path::new(skill).is_dir() => {
+                let folder = absolute("SKILL", Path::new(skill))?;
+                Ok(folder.as_path().to_str().map(str::to_owned))
+            }
+            Some(_) | None => Ok(Some(skill.clone())),
         }
     }
 
@@ -78,25 +85,23 @@ impl RunCommand {
         Ok((!parameter.is_empty()).then_some(Value::Object(parameter)))
     }
 
-    fn options(&self) -> Option<Value> {
-        let mut options = Map::new();
-        let mut set = |key: &str, value: Option<Value>| {
-            options.extend(value.map(|value| (key.to_owned(), value)));
-        };
-        set("interactive_require_user_reply", self.no_strict.then_some(json!(false)));
-        set("session_timeout_sec", self.session_timeout.map(Value::from));
-        set("interactive_profile", self.profile.map(|profile| json!({ "kind": profile })));
-        set("max_attempt", self.max_attempt.map(Value::from));
-        set("hard_timeout_sec", self.hard_timeout.map(Value::from));
-        set("priority", self.priority.map(Value::from));
-        (!options.is_empty()).then_some(Value::Object(options))
+    fn options(&self) -> RunOptions {
+        RunOptions {
+            interactive_require_user_reply: self.no_strict.then_some(false),
+            session_timeout_sec: self.session_timeout,
+            interactive_profile: self.profile,
+            max_attempt: self.max_attempt,
+            hard_timeout_sec: self.hard_timeout,
+            repair_limit: self.repair_limit,
+            priority: self.priority,
+        }
     }
 
-    fn labels(&self) -> anyhow::Result<Option<Value>> {
-        let labels: Map<_, _> = pairs("--label", &self.labels)?
-            .map(|(name, value)| (name.to_owned(), Value::from(value)))
+    fn labels(&self) -> anyhow::Result<Option<BTreeMap<String, String>>> {
+        let labels: BTreeMap<_, _> = pairs("--label", &self.labels)?
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
-        Ok((!labels.is_empty()).then_some(Value::Object(labels)))
+        Ok((!labels.is_empty()).then_some(labels))
     }
 
     /// The files, if each of them is one.
@@ -118,13 +123,11 @@ impl RunCommand {
 }
 
 /// A path that means the same in every folder.
-fn absolute(option: &str, path: &Path) -> anyhow::Result<Value> {
+fn absolute(option: &str, path: &Path) -> anyhow::Result<AbsolutePath> {
     let absolute = std::path::absolute(path)
         .map_err(|error| wrong_use(format!("{option}: {} cannot be found: {error}", path.display())))?;
-    match absolute.to_str() {
-        Some(text) => Ok(Value::from(text)),
-        None => Err(wrong_use(format!("{option}: {} is not UTF-8", path.display()))),
-    }
+    let as_text = absolute.to_str().and_then(AbsolutePath::new);
+    as_text.ok_or_else(|| wrong_use(format!("{option}: {} is not UTF-8", path.display())))
 }
 
 /// Both sides of each `K=V`.

@@ -172,7 +172,7 @@ fn a_proposal_that_makes_no_sense_is_noted_and_the_others_hold() {
     insta::assert_snapshot!(reasons.join("\n"), @r#"
     1 it cannot be read: invalid type: string "just do it", expected internally tagged enum Proposal
     2 it cannot be read: unknown variant `fly`, expected one of `create_artifact`, `amend_artifact`, `revert_artifact`, `supersede_artifact`, `withdraw_artifact`, `open_conflict`, `resolve_conflict`, `open_question`, `resolve_question`
-    3 it cannot be read: `poem` is not one of requirement, business_rule, quality, exclusion, decision, component, interface, idea, risk, mitigation
+    3 it cannot be read: unknown variant `poem`, expected one of `requirement`, `business_rule`, `quality`, `exclusion`, `decision`, `component`, `interface`, `idea`, `risk`, `mitigation`
     4 there is no topic `moon`
     5 the topic `users` has no criterion `methods`
     6 `wizard` does not sit at this table

@@ -2,20 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use adjourn_api::read::{Document, Problem, text_or_object};
 use adjourn_core::roundtable::{Criterion, CriterionId, DoneWhen, TopicId, TopicSpec};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
 
 /// Characters of a derived id. A sentence has six to ten words, and agents repeat the id in every artifact that covers it.
 const ID_CHARS_MAX: usize = 48;
 
-/// The topics of an agenda.
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<TopicSpec>, D::Error> {
-    Ok(Vec::<Topic>::deserialize(deserializer)?.into_iter().map(Topic::spec).collect())
-}
-
+/// A topic as it is written.
 #[derive(Deserialize)]
-struct Topic {
+pub(super) struct Topic {
     topic_id: TopicId,
     title: String,
     #[serde(default)]
@@ -23,56 +19,70 @@ struct Topic {
     done_when: Done,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Done {
-    #[serde(default)]
-    criteria: Vec<Criterion>,
-    #[serde(default)]
+    criteria: Vec<CriterionText>,
     min_requirements: u32,
-    #[serde(default)]
     min_artifacts: u32,
 }
 
-impl Topic {
-    fn spec(self) -> TopicSpec {
-        let Self { topic_id, title, critical, done_when } = self;
+/// A criterion: a sentence, or one with an id of its own.
+enum CriterionText {
+    Sentence(String),
+    WithId(Criterion),
+}
+
+impl<'de> Deserialize<'de> for CriterionText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expecting = "a sentence, or an object with `id` and `text`";
+        text_or_object(deserializer, expecting, Self::Sentence, Self::WithId)
+    }
+}
+
+/// The topics of an agenda, and every criterion that is there twice.
+pub(super) fn agenda(topics: Vec<Topic>, document: &Document) -> (Vec<TopicSpec>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let topics = topics.into_iter().enumerate().map(|(index, topic)| {
+        let Topic { topic_id, title, critical, done_when } = topic;
         let Done { criteria, min_requirements, min_artifacts } = done_when;
+        let (criteria, twice) = with_ids(criteria);
+        for (place, text) in twice {
+            let pointer = format!("/agenda/{index}/done_when/criteria/{place}");
+            let message = format!("the criterion `{text}` is there twice: leave one out");
+            problems.push(document.problem(&pointer, message));
+        }
         let done_when = DoneWhen { criteria, min_requirements, min_artifacts };
         TopicSpec { topic_id, title, critical, done_when }
-    }
+    });
+    (topics.collect(), problems)
 }
 
-/// Turns the criteria of a workflow that are plain sentences into `{id, text}`. Fails with the place of a sentence that is
-/// there twice, and what is wrong with it.
-pub(super) fn name_criteria(workflow: &mut Value) -> Result<(), (String, String)> {
-    // Looked up by `get_mut`: an index would add members that are not there.
-    let topics = workflow.get_mut("agenda").and_then(Value::as_array_mut);
-    for (place, topic) in topics.into_iter().flatten().enumerate() {
-        let criteria = topic.get_mut("done_when").and_then(|done_when| done_when.get_mut("criteria"));
-        let Some(Value::Array(criteria)) = criteria else { continue };
-        let path = format!("/agenda/{place}/done_when/criteria");
-        name_those_of_one_topic(criteria).map_err(|(at, problem)| (format!("{path}/{at}"), problem))?;
-    }
-    Ok(())
-}
-
-fn name_those_of_one_topic(criteria: &mut [Value]) -> Result<(), (usize, String)> {
-    let mut ids: BTreeSet<_> =
-        criteria.iter().filter_map(|it| it["id"].as_str().map(str::to_owned)).collect();
-    let mut sentences = BTreeSet::new();
-    for (place, criterion) in criteria.iter_mut().enumerate() {
+/// Criteria with the ids that sentences are given, and the sentences that are there twice, with their indices.
+fn with_ids(texts: Vec<CriterionText>) -> (Vec<Criterion>, Vec<(usize, String)>) {
+    let own = texts.iter().filter_map(|criterion| match criterion {
+        CriterionText::Sentence(_) => None,
+        CriterionText::WithId(criterion) => Some(criterion.id.as_str().to_owned()),
+    });
+    let mut ids: BTreeSet<String> = own.collect();
+    let (mut sentences, mut criteria, mut twice) = (BTreeSet::new(), Vec::new(), Vec::new());
+    for (index, criterion) in texts.into_iter().enumerate() {
         let text = match criterion {
-            Value::String(text) => text.trim().to_owned(),
-            Value::Object(_) | Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => continue,
+            CriterionText::WithId(criterion) => {
+                criteria.push(criterion);
+                continue;
+            }
+            CriterionText::Sentence(text) => text.trim().to_owned(),
         };
         if !sentences.insert(text.to_lowercase()) {
-            return Err((place, format!("the criterion `{text}` is there twice: leave one out")));
+            twice.push((index, text));
+            continue;
         }
-        let id = free_id(&text, place, &ids);
+        let id = free_id(&text, index, &ids);
         ids.insert(id.clone());
-        *criterion = json!({ "id": CriterionId::new(id), "text": text });
+        criteria.push(Criterion { id: CriterionId::new(id), text });
     }
-    Ok(())
+    (criteria, twice)
 }
 
 /// An id for a sentence that is not taken. Where two sentences begin alike, the later one is counted.
@@ -111,14 +121,13 @@ fn words(text: &str) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::name_criteria;
+    use super::with_ids;
 
     /// The ids of these criteria.
-    fn ids(criteria: Value) -> Result<Vec<String>, (String, String)> {
-        let mut workflow = json!({ "agenda": [{ "done_when": { "criteria": criteria } }] });
-        name_criteria(&mut workflow)?;
-        let criteria = workflow["agenda"][0]["done_when"]["criteria"].as_array().unwrap().clone();
-        Ok(criteria.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect())
+    fn ids(criteria: Value) -> Vec<String> {
+        let (criteria, twice) = with_ids(serde_json::from_value(criteria).unwrap());
+        assert_eq!(twice, []);
+        criteria.iter().map(|criterion| criterion.id.as_str().to_owned()).collect()
     }
 
     #[test]
@@ -134,9 +143,9 @@ mod tests {
             ("?!", "criterion_1"),
         ];
         for (text, id) in cases {
-            assert_eq!(ids(json!([text])).unwrap(), [id], "{text}");
+            assert_eq!(ids(json!([text])), [id], "{text}");
         }
-        let long = ids(json!(["x".repeat(400)])).unwrap();
+        let long = ids(json!(["x".repeat(400)]));
         assert_eq!(long[0].len(), super::ID_CHARS_MAX);
     }
 
@@ -144,15 +153,16 @@ mod tests {
     fn no_two_criteria_of_a_topic_get_the_same_id() {
         let given =
             json!(["Is it said?", "Is it said!", {"id": "is_it_said_2", "text": "own"}, "is it, said"]);
-        assert_eq!(ids(given).unwrap(), ["is_it_said", "is_it_said_3", "is_it_said_2", "is_it_said_4"]);
+        assert_eq!(ids(given), ["is_it_said", "is_it_said_3", "is_it_said_2", "is_it_said_4"]);
         let added = json!(["Is it said?", "Is it said!", "later"]);
-        assert_eq!(ids(added).unwrap()[..2], ["is_it_said", "is_it_said_2"], "what is added changes none");
+        assert_eq!(ids(added)[..2], ["is_it_said", "is_it_said_2"], "what is added changes none");
     }
 
     #[test]
     fn a_sentence_that_is_there_twice_is_refused_with_its_place() {
-        let (place, problem) = ids(json!(["It is said", "other", "it is said "])).unwrap_err();
-        assert_eq!(place, "/agenda/0/done_when/criteria/2");
-        assert_eq!(problem, "the criterion `it is said` is there twice: leave one out");
+        let yaml = "name: x\nagenda:\n  - topic_id: a\n    title: A\n    done_when:\n      criteria:\n        - It is said\n        - other\n        - 'it is said '\n";
+        let problem = super::super::Workflow::parse("mine.yaml", yaml).unwrap_err().to_string();
+        let expected = "mine.yaml:9:11: agenda[0].done_when.criteria[2]: the criterion `it is said` is there twice: leave one out";
+        assert_eq!(problem, expected);
     }
 }

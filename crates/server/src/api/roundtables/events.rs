@@ -1,5 +1,6 @@
 //! The stream of one roundtable. Like a run's, it stays open while the roundtable waits and closes after its end.
 
+use adjourn_api::Code;
 use adjourn_core::RoundtableId;
 use adjourn_core::roundtable::Frame;
 use adjourn_runtime::Service;
@@ -17,7 +18,6 @@ use crate::api::openapi::Refuses;
 use crate::api::pages::limit;
 use crate::extract::query::{Parameters, RoundtablePath};
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 use crate::stream::follower::Follower;
 use crate::stream::roundtable_reader::RoundtableReader;

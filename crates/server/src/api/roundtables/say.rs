@@ -1,24 +1,20 @@
 //! Replies to a roundtable, escalation and closing.
 
-use adjourn_core::InteractionId;
+use adjourn_api::{Code, EscalateRoundtable, RoundtableAnswer};
+use adjourn_core::FieldError;
 use adjourn_core::roundtable::RoundtableView;
 use adjourn_runtime::roundtable::RoundtableReply;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::openapi::Refuses;
 use crate::auth::caller::Caller;
 use crate::extract::body;
-use crate::extract::members::Members;
 use crate::extract::query::RoundtablePath;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 /// Bytes of a note: it is in front of every agent in the next round.
@@ -60,20 +56,6 @@ pub(super) fn routes() -> OpenApiRouter<Server> {
 
 type Said = Result<(StatusCode, Json<RoundtableView>), Problem>;
 
-// As it is described: it is read by hand, so that everything that is wrong with it is said at once.
-/// An answer to a question of a roundtable.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "interaction_id": 1, "response": { "decision": "own_decision", "text": "Card only." } }))]
-pub(crate) struct RoundtableAnswer {
-    /// The question. With an `Idempotency-Key` it may be left out: then the question that the key answered before is meant,
-    /// or the one that is open.
-    interaction_id: Option<InteractionId>,
-    /// `{decision, text?}` with one of the words that the question offers; or that word alone; or plain text, which is a
-    /// remark at a checkpoint and a decision of your own at an escalation.
-    response: Value,
-}
-
 /// Answers what a roundtable asks.
 #[utoipa::path(
     post, path = "/v1/roundtables/{id}/reply", tag = "roundtables", operation_id = "replyToRoundtable",
@@ -87,50 +69,32 @@ pub(crate) async fn reply(
     RoundtablePath(id): RoundtablePath,
     caller: Caller,
     headers: HeaderMap,
-    body::Json(document): body::Json,
+    body::Json(answer): body::Json<RoundtableAnswer>,
 ) -> Said {
     let key = body::key(&headers)?;
-    let mut members = Members::of(&document, &["interaction_id", "response"]);
-    let interaction_id = members.interaction(key.as_deref());
-    let response: Option<Value> = members.required("response", "it says what the answer is");
-    members.finish()?;
-    let answer =
-        RoundtableReply { interaction_id, response: response.unwrap_or_default(), by: caller.by(), key };
+    let interaction_id = body::interaction(answer.interaction_id, key.as_deref())?;
+    let answer = RoundtableReply { interaction_id, response: answer.response, by: caller.by(), key };
     let table = server.service.reply_to_roundtable(id, answer).await?;
     Ok((StatusCode::ACCEPTED, Json(RoundtableView::of(&table))))
-}
-
-// As it is described.
-/// What somebody wants to have a say in.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "note": "I want to decide about payment myself." }))]
-pub(crate) struct Wish {
-    /// What about.
-    #[schema(max_length = 4096)]
-    note: Option<String>,
 }
 
 /// Asks a roundtable to put what is open before a person: at once between rounds, else when the round is recorded.
 #[utoipa::path(
     post, path = "/v1/roundtables/{id}/escalate", tag = "roundtables", operation_id = "escalateRoundtable",
     params(RoundtablePath),
-    request_body(content = Option<Wish>, description = "Nothing, or what it is about."),
+    request_body(content = Option<EscalateRoundtable>, description = "Nothing, or what it is about."),
     responses((status = 202, body = RoundtableView, description = "The wish is durable. The roundtable as it is now.")),
 )]
 pub(crate) async fn escalate(
     State(server): State<Server>,
     RoundtablePath(id): RoundtablePath,
     caller: Caller,
-    body::OptionalJson(document): body::OptionalJson,
+    body::OptionalJson(EscalateRoundtable { note }): body::OptionalJson<EscalateRoundtable>,
 ) -> Said {
-    let document = document.unwrap_or_else(|| Value::Object(Map::new()));
-    let mut members = Members::of(&document, &["note"]);
-    let note: Option<String> = members.optional("note");
     if let Some(length) = note.as_ref().map(String::len).filter(|length| *length > NOTE_BYTES_MAX) {
-        members.wrong("note", format!("has {length} bytes, at most {NOTE_BYTES_MAX} are taken"));
+        let message = format!("has {length} bytes, at most {NOTE_BYTES_MAX} are taken");
+        return Err(Problem::invalid(vec![FieldError::new("/note", message)]));
     }
-    members.finish()?;
     let note = note.filter(|note| !note.trim().is_empty());
     let table = server.service.escalate_roundtable(id, caller.by(), note).await?;
     Ok((StatusCode::ACCEPTED, Json(RoundtableView::of(&table))))

@@ -1,5 +1,6 @@
 //! Creates a job.
 
+use adjourn_api::Code;
 use adjourn_runtime::skill::find;
 use axum::Json;
 use axum::extract::State;
@@ -10,14 +11,13 @@ use super::request;
 use crate::api::runs;
 use crate::extract::body;
 use crate::problem::Problem;
-use crate::problem::code::Code;
 use crate::server::Server;
 
 /// Creates a run. It never comes out of a cache: what an agent does is not the same twice.
 pub(super) async fn create(
     State(server): State<Server>,
     headers: HeaderMap,
-    body::Json(document): body::Json,
+    body::Parsed(document): body::Parsed,
 ) -> Result<Json<Value>, Problem> {
     let key = body::key(&headers)?;
     let (name, request) = request::read(&document)?;

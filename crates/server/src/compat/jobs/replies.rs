@@ -19,7 +19,7 @@ const MODE: &str = "interaction";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct JobReply {
+pub(super) struct JobReply {
     #[serde(default)]
     mode: Option<String>,
     interaction_id: InteractionId,
@@ -33,9 +33,9 @@ pub(super) async fn reply(
     State(server): State<Server>,
     RunPath(id): RunPath,
     caller: Caller,
-    body::Json(document): body::Json,
+    body::Json(reply): body::Json<JobReply>,
 ) -> Result<Json<Value>, Problem> {
-    let reply = read(document)?;
+    check(&reply)?;
     let interaction_id = reply.interaction_id;
     let is_approval = server.blocking(move |service| is_approval(service, id, interaction_id)).await?;
     let answer = ReplyRequest {
@@ -49,16 +49,15 @@ pub(super) async fn reply(
     Ok(Json(json!({ "request_id": id, "status": run.status(), "accepted": true, "mode": MODE })))
 }
 
-fn read(document: Value) -> Result<JobReply, Problem> {
-    let wrong = |path: &str, message: String| Problem::invalid(vec![FieldError::new(path, message)]);
-    let reply: JobReply = serde_json::from_value(document).map_err(|error| wrong("", error.to_string()))?;
+fn check(reply: &JobReply) -> Result<(), Problem> {
+    let wrong = |path: &str, message: String| Err(Problem::invalid(vec![FieldError::new(path, message)]));
     if let Some(mode) = reply.mode.as_deref().filter(|mode| *mode != MODE) {
-        return Err(wrong("/mode", format!("`{mode}` is not taken here, only `{MODE}`")));
+        return wrong("/mode", format!("`{mode}` is not taken here, only `{MODE}`"));
     }
     if reply.idempotency_key.as_deref().is_some_and(|key| !is_key(key)) {
-        return Err(wrong("/idempotency_key", KEY_RULE.to_owned()));
+        return wrong("/idempotency_key", KEY_RULE.to_owned());
     }
-    Ok(reply)
+    Ok(())
 }
 
 fn is_approval(service: &Service, id: RunId, interaction_id: InteractionId) -> Result<bool, Problem> {

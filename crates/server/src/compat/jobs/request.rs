@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use adjourn_api::read::{Document, pointer};
+use adjourn_api::{Code, RunOptions, SkillRunnerOptions};
 use adjourn_core::{ExecutionMode, FieldError};
 use adjourn_runtime::request::{RunRequest, SkillRef};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::problem::Problem;
-use crate::problem::code::Code;
 
 /// The label that keeps the mode that was asked for, where the run has another.
 pub(super) const MODE_LABEL: &str = "skill-runner.execution_mode";
@@ -21,8 +24,8 @@ pub(super) const SESSION: &str = "session";
 /// A client that sends a job and reads its result, and can do nothing in between.
 const NON_SESSION: &str = "non_session";
 
-const MEMBERS: [&str; 7] =
-    ["skill_id", "engine", "input", "parameter", "model", "runtime_options", "client_metadata"];
+/// The member of the metadata that says which of them a client is.
+const CONVERSATION_MODE: &str = "conversation_mode";
 
 /// Options under that project's name and under ours.
 const RENAMED: [(&str, &str); 3] = [
@@ -31,52 +34,74 @@ const RENAMED: [(&str, &str); 3] = [
     ("hard_timeout_seconds", "hard_timeout_sec"),
 ];
 
-/// Options that are not options of a run here.
-const OTHERS: [&str; 3] = ["execution_mode", "no_cache", "env"];
+/// A job as it is asked for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewJob {
+    skill_id: String,
+    engine: Option<String>,
+    input: Option<Value>,
+    parameter: Option<Value>,
+    model: Option<IgnoredAny>,
+    #[serde(default)]
+    runtime_options: SkillRunnerOptions,
+    /// More than this server knows of: clients keep notes of their own in it.
+    #[serde(default)]
+    client_metadata: BTreeMap<String, Value>,
+}
 
 /// The skill that a job names, and the run that it is.
-pub(crate) fn read(document: &Value) -> Result<(String, RunRequest), Problem> {
-    let mut reading = Reading { errors: Vec::new() };
-    let Some(members) = document.as_object() else {
-        return Err(Problem::invalid(vec![FieldError::new("", "should be an object")]));
-    };
-    let Some(skill) = members.get("skill_id").and_then(Value::as_str) else {
-        let message = "should be a string: the skill that is run";
-        return Err(Problem::invalid(vec![FieldError::new("/skill_id", message)]));
-    };
-    for key in reading.unknown(members, &MEMBERS) {
-        reading.wrong(&format!("/{key}"), format!("unknown member: there are {}", MEMBERS.join(", ")));
-    }
+pub(crate) fn read(document: &Document) -> Result<(String, RunRequest), Problem> {
+    let reading = document.read::<NewJob>();
+    let mut errors: Vec<FieldError> = reading.problems.into_iter().map(Into::into).collect();
+    // Without a skill, nothing else can be said about it.
+    let Some(job) = reading.value else { return Err(Problem::invalid(errors)) };
+    let mut wrong = |path: &str, message: String| errors.push(FieldError::new(path, message));
     // Another model is another result and another bill: better no run than one on a model that nobody asked for.
-    if given(members, "model").is_some() {
-        reading.wrong("/model", "cannot be chosen here: the engine's own configuration says which it uses");
+    if job.model.is_some() {
+        let message = "cannot be chosen here: the engine's own configuration says which it uses";
+        wrong("/model", message.to_owned());
     }
-    let engine = reading.text(members, "engine", "/engine");
-    let (options, asked_mode) = reading.options(members);
-    let conversation = reading.conversation(members);
+    // What the agent needs is set where its engine is: in a job it would be written into the journal.
+    let options = &job.runtime_options;
+    if options.env.as_ref().is_some_and(|env| env.as_object().is_none_or(|env| !env.is_empty())) {
+        let message = "is not taken: variables for an agent are set in the configuration of its engine";
+        wrong("/runtime_options/env", message.to_owned());
+    }
+    let conversation = match job.client_metadata.get(CONVERSATION_MODE) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(mode)) if [SESSION, NON_SESSION].contains(&mode.as_str()) => Some(mode.clone()),
+        Some(other) => {
+            let given = other.as_str().map_or_else(String::new, |mode| format!("`{mode}` "));
+            let message = format!("{given}is not one of {SESSION}, {NON_SESSION}");
+            wrong(&pointer(&["client_metadata", CONVERSATION_MODE]), message);
+            None
+        }
+    };
+    if !errors.is_empty() {
+        return Err(invalid(errors));
+    }
     let mut labels = BTreeMap::new();
-    let mut mode = asked_mode.clone();
+    let mut mode = options.execution_mode;
     if let Some(conversation) = conversation {
-        if conversation == NON_SESSION && asked_mode.as_deref() != Some(ExecutionMode::Auto.name()) {
-            mode = Some(ExecutionMode::Auto.to_string());
-            labels.extend(asked_mode.map(|asked| (MODE_LABEL.to_owned(), asked)));
+        if conversation == NON_SESSION && mode != Some(ExecutionMode::Auto) {
+            labels.extend(mode.map(|asked| (MODE_LABEL.to_owned(), asked.to_string())));
+            mode = Some(ExecutionMode::Auto);
         }
         labels.insert(CONVERSATION_LABEL.to_owned(), conversation);
     }
-    if !reading.errors.is_empty() {
-        return Err(invalid(reading.errors));
-    }
+    let options = Some(options.options()).filter(|options| *options != RunOptions::default());
     let request = RunRequest {
-        skill: Some(SkillRef::Named(skill.to_owned())),
-        engine,
+        skill: Some(SkillRef::Named(job.skill_id.clone())),
+        engine: job.engine,
         execution_mode: mode,
-        input: members.get("input").cloned().unwrap_or_default(),
-        parameter: members.get("parameter").cloned().unwrap_or_default(),
-        options: Value::Object(options),
+        input: job.input.unwrap_or_default(),
+        parameter: job.parameter.unwrap_or_default(),
+        options,
         labels,
         ..RunRequest::default()
     };
-    Ok((skill.to_owned(), request))
+    Ok((job.skill_id, request))
 }
 
 /// What is wrong with a job, as its client knows it: 400, and under the names that it used.
@@ -100,80 +125,4 @@ pub(super) fn refused(problem: Problem) -> Problem {
 fn invalid(errors: Vec<FieldError>) -> Problem {
     let named: Vec<_> = errors.iter().map(ToString::to_string).collect();
     Problem::bad_request(named.join("; ")).with_errors(errors)
-}
-
-/// What is there and not null: clients write down what they have no value for.
-fn given<'a>(members: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
-    members.get(key).filter(|value| !value.is_null())
-}
-
-struct Reading {
-    errors: Vec<FieldError>,
-}
-
-impl Reading {
-    fn wrong(&mut self, path: &str, message: impl Into<String>) {
-        self.errors.push(FieldError::new(path, message));
-    }
-
-    fn unknown(&self, members: &Map<String, Value>, known: &[&str]) -> Vec<String> {
-        let keys = members.keys().filter(|key| given(members, key).is_some());
-        // A request can have hundreds of thousands.
-        keys.filter(|key| !known.contains(&key.as_str())).take(51).cloned().collect()
-    }
-
-    fn text(&mut self, members: &Map<String, Value>, key: &str, path: &str) -> Option<String> {
-        let value = given(members, key)?;
-        if value.as_str().is_none() {
-            self.wrong(path, "should be a string");
-        }
-        value.as_str().map(str::to_owned)
-    }
-
-    fn object<'a>(&mut self, members: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
-        let value = given(members, key)?;
-        if !value.is_object() {
-            self.wrong(&format!("/{key}"), "should be an object");
-        }
-        value.as_object()
-    }
-
-    /// The options of the run, and the mode.
-    fn options(&mut self, members: &Map<String, Value>) -> (Map<String, Value>, Option<String>) {
-        let mut ours = Map::new();
-        let Some(theirs) = self.object(members, "runtime_options") else { return (ours, None) };
-        let names: Vec<_> = OTHERS.into_iter().chain(RENAMED.map(|(theirs, _)| theirs)).collect();
-        for key in self.unknown(theirs, &names) {
-            let path = format!("/runtime_options/{key}");
-            self.wrong(&path, format!("unknown option: there are {}", names.join(", ")));
-        }
-        for (name, our_name) in RENAMED {
-            let Some(value) = given(theirs, name) else { continue };
-            let value = match (name, value) {
-                ("interactive_auto_reply", Value::Bool(auto)) => Value::Bool(!auto),
-                (_, other) => other.clone(),
-            };
-            ours.insert(our_name.to_owned(), value);
-        }
-        // What the agent needs is set where its engine is: in a job it would be written into the journal.
-        if given(theirs, "env").is_some_and(|env| env.as_object().is_none_or(|env| !env.is_empty())) {
-            let message = "is not taken: variables for an agent are set in the configuration of its engine";
-            self.wrong("/runtime_options/env", message);
-        }
-        // There is no cache, so everybody has this option.
-        if given(theirs, "no_cache").is_some_and(|no_cache| !no_cache.is_boolean()) {
-            self.wrong("/runtime_options/no_cache", "should be true or false");
-        }
-        (ours, self.text(theirs, "execution_mode", "/runtime_options/execution_mode"))
-    }
-
-    fn conversation(&mut self, members: &Map<String, Value>) -> Option<String> {
-        let metadata = self.object(members, "client_metadata")?;
-        let mode = self.text(metadata, "conversation_mode", "/client_metadata/conversation_mode")?;
-        if ![SESSION, NON_SESSION].contains(&mode.as_str()) {
-            let message = format!("`{mode}` is not one of {SESSION}, {NON_SESSION}");
-            self.wrong("/client_metadata/conversation_mode", message);
-        }
-        Some(mode)
-    }
 }

@@ -54,7 +54,7 @@ fn it_is_played_on_after_a_restart_between_any_two_rounds() {
 fn who_opens_it_is_told_what_is_played_and_another_one_cannot_be() {
     let stage = Stage::of_players("");
     let service = stage.service();
-    let request = RoundtableRequest { engine: Some("replay".to_owned()), ..RoundtableRequest::new("a shop") };
+    let request = RoundtableRequest::read(&json!({ "subject": "a shop", "engine": "replay" })).unwrap();
     let opened = stage.wait(service.open_roundtable(request, None)).unwrap();
     let notice = opened.notice.unwrap();
     assert!(

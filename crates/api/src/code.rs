@@ -1,7 +1,6 @@
-//! What went wrong, for programs: fixed names that scripts depend on, each with its status.
+//! Codes of refusals: fixed names that scripts depend on, each with its HTTP status.
 
 use adjourn_core::named;
-use axum::http::StatusCode;
 
 named! {
     /// What went wrong, for programs.
@@ -104,17 +103,17 @@ named! {
 }
 
 impl Code {
-    /// The status of an answer with this code.
-    pub const fn status(self) -> StatusCode {
+    /// The HTTP status of an answer with this code.
+    pub const fn status(self) -> u16 {
         match self {
-            Self::BadJson | Self::BadForm | Self::BadRequest => StatusCode::BAD_REQUEST,
-            Self::TokenMissing | Self::TokenUnknown => StatusCode::UNAUTHORIZED,
+            Self::BadJson | Self::BadForm | Self::BadRequest => 400,
+            Self::TokenMissing | Self::TokenUnknown => 401,
             Self::RoleTooLow
             | Self::ForeignHost
             | Self::ForeignOrigin
             | Self::AgentRefused
             | Self::OtherUser
-            | Self::PeerUnknown => StatusCode::FORBIDDEN,
+            | Self::PeerUnknown => 403,
             Self::UnknownRoute
             | Self::UnknownRun
             | Self::UnknownRoundtable
@@ -124,28 +123,28 @@ impl Code {
             | Self::UnknownMachine
             | Self::UnknownSkill
             | Self::NoWorkspace
-            | Self::NoLog => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
+            | Self::NoLog => 404,
+            Self::MethodNotAllowed => 405,
+            Self::BodyTooSlow => 408,
             Self::NotOpen
             | Self::NotFinished
             | Self::KeyReused
             | Self::NotContinuable
             | Self::NotAllowedNow
             | Self::NothingToSettle
-            | Self::Conflict => StatusCode::CONFLICT,
-            Self::RunPruned | Self::RoundtablePruned => StatusCode::GONE,
-            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Invalid | Self::EngineNotFound | Self::SkillUnusable => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::QueueFull | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-            Self::Internal | Self::WorkspaceFailed => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::DiskReserve => StatusCode::INSUFFICIENT_STORAGE,
+            | Self::Conflict => 409,
+            Self::RunPruned | Self::RoundtablePruned => 410,
+            Self::BodyTooLarge => 413,
+            Self::UnsupportedMediaType => 415,
+            Self::Invalid | Self::EngineNotFound | Self::SkillUnusable => 422,
+            Self::QueueFull | Self::RateLimited => 429,
+            Self::Internal | Self::WorkspaceFailed => 500,
+            Self::DiskReserve => 507,
             Self::Draining
             | Self::DiskLow
             | Self::Stalled
             | Self::JournalUnavailable
-            | Self::ToolServerUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            | Self::ToolServerUnavailable => 503,
         }
     }
 }

@@ -2,17 +2,16 @@
 
 use strsim::osa_distance;
 
-/// Unknown keys of one request that are told: one can have hundreds of thousands, and nobody reads on after these.
-pub(crate) const UNKNOWN_MAX: usize = 51;
-
 /// The name among `known` that `given` was most likely meant to be.
 ///
 /// Up to a third of the letters may be wrong, and always one: `tota1` is `total`, but `x` is nothing in particular.
-pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = fold(given);
     let limit = (folded.chars().count() / 3).max(1);
     known
         .into_iter()
+        // A name that differs by more letters in length cannot be near, and a long text is not worth a comparison.
+        .filter(|name| name.len().abs_diff(folded.len()) <= 4 * limit)
         .map(|name| (osa_distance(&folded, &fold(name)), name))
         .filter(|(distance, name)| *distance <= limit && *distance < name.chars().count())
         .min_by_key(|(distance, _)| *distance)
@@ -20,7 +19,7 @@ pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>)
 }
 
 /// The end of a message about a wrong name: the nearest right one, else all there are.
-pub(crate) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
     if let Some(name) = nearest(given, known.clone()) {
         return format!("; did you mean `{name}`?");
     }
