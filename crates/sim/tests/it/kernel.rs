@@ -15,7 +15,7 @@ use adjourn_store::{Error, Store};
 /// A kernel, its store, and the time, in seconds.
 pub(crate) struct Desk {
     pub(crate) memory: Arc<MemoryStore>,
-    store: Arc<FlakyStore>,
+    pub(crate) store: Arc<FlakyStore>,
     pub(crate) kernel: Kernel<&'static str>,
     slots: Slots,
     /// Time that passed, whatever the wall clock says.
