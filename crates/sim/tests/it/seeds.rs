@@ -111,7 +111,8 @@ fn the_same_seed_does_the_same_thing_twice() {
 #[test]
 fn what_was_found_once_is_not_found_again() {
     for seed in [2630, 6706, 7605, 8076, 9584] {
-        if let Err(failure) = simulate(&Plan::seeded(seed)) {
+        // They were found before there were roundtables here.
+        if let Err(failure) = simulate(&Plan { roundtables: Vec::new(), ..Plan::seeded(seed) }) {
             panic!("seed {seed}\n{failure}");
         }
     }
