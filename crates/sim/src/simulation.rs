@@ -155,7 +155,10 @@ impl Simulation {
         match todo {
             Todo::Restart => self.restart(),
             Todo::Wake => {
-                self.wakes_at_ms = None;
+                // One that was overtaken by an earlier one changes nothing, or each of them would bring another.
+                if self.wakes_at_ms.is_some_and(|at| at <= self.time_ms) {
+                    self.wakes_at_ms = None;
+                }
                 Ok(())
             }
             Todo::Calm => {

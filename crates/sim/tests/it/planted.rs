@@ -73,7 +73,14 @@ fn a_slot_that_leaks_is_found() {
 
 #[test]
 fn a_timer_that_gets_lost_is_found() {
-    check(Bug::LosesTimers, &["what is due happens", "every run ends or waits for a person"]);
+    check(
+        Bug::LosesTimers,
+        &[
+            "what is due happens",
+            "every run ends or waits for a person",
+            "every roundtable goes on, is closed or waits for a person",
+        ],
+    );
 }
 
 #[test]
