@@ -503,7 +503,10 @@ impl<T, U> Kernel<T, U> {
     fn announce(&mut self, accepted: &Accepted) {
         if !accepted.events.is_empty() {
             self.deadlines.committed(&accepted.state);
-            self.scheduler.committed(&accepted.state);
+            // Until everything that was decided about it is durable, it may come back to where it stood.
+            if self.decider.is_durable(accepted.state.id()) {
+                self.scheduler.committed(&accepted.state);
+            }
             self.run_of_roundtable_changed(&accepted.state);
         }
         for event in &accepted.events {

@@ -47,6 +47,16 @@ pub enum Bug {
     ForgetsTheLimitOfAttempts,
     /// A run that should be decided when nobody answers waits for ever.
     TakesEveryRunForStrict,
+    /// The run of an agent is created a second time, under an id that its roundtable did not announce.
+    CreatesActivationTwice,
+    /// The answer of a participant is written into the journal twice.
+    RecordsAnswerTwice,
+    /// A roundtable is told what a run said before the end of that run is durable.
+    HearsBeforeTheEnd,
+    /// An agent that is still at work is reported lost, so that its round is recorded without its answer.
+    RecordsRoundEarly,
+    /// A restart does not find the roundtables that were active.
+    ForgetsRoundtables,
 }
 
 impl Bug {
@@ -74,5 +84,10 @@ impl Bug {
         Self::ForgetsThatThereIsRoom,
         Self::ForgetsTheLimitOfAttempts,
         Self::TakesEveryRunForStrict,
+        Self::CreatesActivationTwice,
+        Self::RecordsAnswerTwice,
+        Self::HearsBeforeTheEnd,
+        Self::RecordsRoundEarly,
+        Self::ForgetsRoundtables,
     ];
 }

@@ -92,7 +92,7 @@ impl Simulation {
     }
 
     /// A UUIDv7, by the clock that everybody sees: after it was set back, a newer run has a smaller id.
-    fn run_id(&mut self) -> RunId {
+    pub(crate) fn run_id(&mut self) -> RunId {
         self.clients.ids += 1;
         let millis = u128::from(self.now().wall.millis().cast_unsigned());
         RunId::from_bits(millis << 80 | 7 << 76 | 0b10 << 62 | self.clients.ids)
@@ -159,7 +159,7 @@ impl Simulation {
         match ticket.from {
             From::Creator(index) => self.later(delay, Todo::Create(index)),
             From::Person(reaction) => self.later(delay, Todo::React(*reaction)),
-            From::Turn(_) | From::Process => {}
+            From::Turn(_) | From::Process | From::Roundtable | From::Bug => {}
         }
     }
 
@@ -208,7 +208,10 @@ impl Simulation {
     pub(crate) fn react(&mut self, reaction: Reaction) -> Step {
         let run_id = reaction.run_id;
         let command = match &reaction.deed {
-            Deed::Cancel(by) => Command::Cancel(by.clone()),
+            Deed::Cancel(by) => {
+                self.mirror.roundtables.canceled_by_person.insert(run_id);
+                Command::Cancel(by.clone())
+            }
             Deed::Settle(id) => Command::SettleContract {
                 id: *id,
                 happened: self.engines.ledger.has_happened(*id),

@@ -122,7 +122,10 @@ impl Simulation {
             // Only some of what its process waits for was decided.
             script.push(Act::Permissions(0));
         }
-        let attempts = self.clients.plan_of(run.id()).map(|index| &self.plan.runs[index].attempts);
+        let attempts = match self.clients.plan_of(run.id()) {
+            Some(index) => Some(&self.plan.runs[index].attempts),
+            None => self.roundtables.script(run.id()),
+        };
         let last = attempts.map_or(0, |attempts| attempts.len() - 1);
         let index = usize::try_from(run.attempt_number()).unwrap_or(usize::MAX).saturating_sub(1).min(last);
         match attempts {
@@ -163,6 +166,12 @@ impl Simulation {
                 live.has_ended = true;
                 self.counts.add("permissions that are asked for");
                 let end = TurnEnd::NeedsPermission((0..count).map(|each| permission(turn, each)).collect());
+                Command::EndTurn { turn, observations: Vec::new(), end }
+            }
+            Some(Act::Print(text)) => {
+                live.has_ended = true;
+                self.hear_early(run_id, &text);
+                let end = TurnEnd::Completed(Box::new(Evidence::read(&text, None)));
                 Command::EndTurn { turn, observations: Vec::new(), end }
             }
             Some(Act::End(End::Hang)) => {

@@ -115,6 +115,9 @@ impl Store for FlakyStore {
 
     fn roundtables(&self, filter: &RoundtableFilter, limit: usize) -> Result<Vec<RoundtableRow>, Error> {
         self.check()?;
+        if self.bug == Some(Bug::ForgetsRoundtables) {
+            return Ok(Vec::new());
+        }
         self.inner.roundtables(filter, limit)
     }
 

@@ -1,7 +1,8 @@
 //! The deterministic simulator.
 //!
 //! It runs the real kernel, decider and journal on virtual time, with engines, people and disks that a seed determines,
-//! and crashes them wherever a crash can come. After every step it checks what has to hold whatever happens. It is
+//! and crashes them wherever a crash can come. Runs and roundtables are in it, and so are the handlers that prepare the
+//! agents of a roundtable and create their runs. After every step it checks what has to hold whatever happens. It is
 //! **not** a model: nothing of the runtime is written a second time here, only the world around it.
 //!
 //! # Invariants
@@ -18,6 +19,7 @@ mod memory;
 mod mirror;
 mod plan;
 mod report;
+mod roundtable;
 mod scenario;
 mod seeded;
 mod simulation;
@@ -26,7 +28,9 @@ mod watch;
 pub use bug::Bug;
 pub use flaky::FlakyStore;
 pub use memory::{MemoryStore, Unsynced};
-pub use plan::{Act, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RunPlan};
+pub use plan::{
+    Act, Agents, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RoundtablePlan, RunPlan,
+};
 pub use report::{Counts, Failure, Violation};
 pub use scenario::Scenario;
 

@@ -1,5 +1,7 @@
 //! What the journal says, read as anybody would read it, and checked event by event.
 
+mod roundtables;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::fcmp::{FrameType, Header};
@@ -9,12 +11,14 @@ use adjourn_core::{
 };
 use adjourn_store::Store;
 
+pub(crate) use self::roundtables::{RoundtableMirror, RoundtableNews};
 use crate::report::{Violation, ensure};
 
-/// The runs as the journal has them.
+/// The runs and roundtables as the journal has them.
 #[derive(Default)]
 pub(crate) struct Mirror {
     pub(crate) runs: BTreeMap<RunId, Run>,
+    pub(crate) roundtables: RoundtableMirror,
     /// Runs that a prune removed: what they were is still known here.
     pub(crate) removed: BTreeSet<RunId>,
     /// Everything up to here was read.
@@ -43,11 +47,33 @@ pub(crate) struct News {
 
 impl Mirror {
     /// Reads what is new.
-    pub(crate) fn catch_up(&mut self, store: &dyn Store) -> Result<Vec<News>, Violation> {
+    pub(crate) fn catch_up(
+        &mut self,
+        store: &dyn Store,
+    ) -> Result<(Vec<News>, Vec<RoundtableNews>), Violation> {
         let entries = store
             .read_all(self.position, usize::MAX)
             .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
-        entries.iter().map(|entry| self.read(entry)).collect()
+        self.roundtables.begin_commit();
+        let (mut of_runs, mut of_roundtables) = (Vec::new(), Vec::new());
+        for entry in &entries {
+            ensure(
+                entry.position == self.position + u64::from(entry.events),
+                "positions have no gaps",
+                || format!("{} events end at {} after {}", entry.events, entry.position, self.position),
+            )?;
+            self.position = entry.position;
+            match entry.stream {
+                StreamId::Run(run_id) => of_runs.push(self.read(run_id, entry)?),
+                StreamId::Roundtable(id) => {
+                    of_roundtables.push(self.roundtables.read(id, entry, &self.runs)?);
+                }
+            }
+        }
+        for news in &of_runs {
+            self.roundtables.run_changed(news, &self.runs)?;
+        }
+        Ok((of_runs, of_roundtables))
     }
 
     /// Whether everything that was read is still there.
@@ -63,14 +89,7 @@ impl Mirror {
         Run::fold_on(run_id, self.runs.get(&run_id).cloned(), &entry_of(item)).ok()
     }
 
-    fn read(&mut self, entry: &Entry) -> Result<News, Violation> {
-        let StreamId::Run(run_id) = entry.stream else {
-            return Err(Violation::new("only runs are simulated", entry.stream.to_string()));
-        };
-        ensure(entry.position == self.position + u64::from(entry.events), "positions have no gaps", || {
-            format!("{} events end at {} after {}", entry.events, entry.position, self.position)
-        })?;
-        self.position = entry.position;
+    fn read(&mut self, run_id: RunId, entry: &Entry) -> Result<News, Violation> {
         let record = Record::<Event>::of(entry)
             .map_err(|bad| Violation::new("an entry can be read", bad.to_string()))?;
         let before = self.runs.get(&run_id).map(Run::status);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use adjourn_core::RunSpec;
+use adjourn_core::roundtable::RoundtableSpec;
 use adjourn_kernel::Slots;
 
 use crate::bug::Bug;
@@ -19,6 +20,8 @@ pub struct Plan {
     pub warm_max: usize,
     /// The runs that somebody wants.
     pub runs: Vec<RunPlan>,
+    /// The roundtables that somebody wants.
+    pub roundtables: Vec<RoundtablePlan>,
     /// What goes wrong by chance.
     pub faults: Faults,
     /// What goes wrong at a given place.
@@ -63,6 +66,8 @@ pub struct Faults {
     pub survey: u64,
     /// A prune of everything that may go, at each restart.
     pub prune: u64,
+    /// An agent of a roundtable that cannot be asked, or whose run cannot be created, each time.
+    pub agent: u64,
 }
 
 /// A run that somebody wants.
@@ -86,6 +91,36 @@ pub struct RunPlan {
     pub attempts: Vec<Vec<Act>>,
     /// Who answers its questions.
     pub person: Person,
+}
+
+/// A roundtable that somebody wants.
+#[derive(Debug, Clone)]
+pub struct RoundtablePlan {
+    /// When it is opened.
+    pub at_ms: i64,
+    /// What it is about.
+    pub spec: RoundtableSpec,
+    /// The idempotency key it is opened with.
+    pub key: Option<String>,
+    /// How often its opening is asked for.
+    pub asks: u32,
+    /// How long after that a person asks to have a say.
+    pub escalate_after_ms: Option<i64>,
+    /// How long after that a person closes it.
+    pub close_after_ms: Option<i64>,
+    /// The person who answers its questions.
+    pub person: Person,
+    /// The agents that sit at it.
+    pub agents: Agents,
+}
+
+/// How agents at a roundtable work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agents {
+    /// Each says something useful at once.
+    Reliable,
+    /// They say something useful, nonsense or nothing, fail, hang, and are canceled.
+    Anyhow,
 }
 
 /// How questions are answered.
@@ -118,6 +153,8 @@ pub enum Act {
     Form,
     /// Wants permissions for tools of its own: this many at once. A process that stays waits for them in its turn.
     Permissions(u8),
+    /// Ends the turn by printing this document.
+    Print(String),
     /// Ends the turn.
     End(End),
 }

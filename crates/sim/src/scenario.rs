@@ -1,9 +1,14 @@
 //! The ways of single runs whose every crash is tried out.
 
+use adjourn_core::roundtable::{
+    Criterion, CriterionId, Document, DoneWhen, Limits, Pace, RoundtableSpec, Seat, TopicId, TopicSpec,
+};
 use adjourn_core::{ExecutionMode, Profile, RunSpec, Strict};
 use adjourn_kernel::Slots;
 
-use crate::plan::{Act, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RunPlan};
+use crate::plan::{
+    Act, Agents, Call, Crashes, End, Faults, Goes, Medium, Person, Plan, RoundtablePlan, RunPlan,
+};
 
 /// A run without chance: it goes the same way each time, up to where it is interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +34,11 @@ pub enum Scenario {
     /// Three runs that continue each other, each of which makes the same irreversible call, asks, and makes it again; at
     /// each restart everything is pruned that may go.
     Chain,
+    /// A roundtable of a facilitator and two participants holds two rounds, with a question to a person after the first; at
+    /// each restart everything is pruned that may go.
+    Roundtable,
+    /// A roundtable is closed by a person while the run of an agent is being created.
+    ClosedRoundtable,
 }
 
 impl Scenario {
@@ -44,6 +54,8 @@ impl Scenario {
         Self::Permissions,
         Self::Elicitation,
         Self::Chain,
+        Self::Roundtable,
+        Self::ClosedRoundtable,
     ];
 
     /// The plan, without any crash.
@@ -71,6 +83,8 @@ impl Scenario {
                 };
                 vec![attempt(&[Act::Call(call), Act::End(End::Done)]), done]
             }
+            // Their runs are created as they need them.
+            Self::Roundtable | Self::ClosedRoundtable => Vec::new(),
             Self::Cancel => vec![attempt(&[Act::Work(60_000), Act::End(End::Done)])],
             Self::Chain => {
                 let same = Call {
@@ -96,7 +110,9 @@ impl Scenario {
             | Self::Cancel
             | Self::Expiry
             | Self::Elicitation
-            | Self::Chain => Profile::Resumable,
+            | Self::Chain
+            | Self::Roundtable
+            | Self::ClosedRoundtable => Profile::Resumable,
         };
         let run = RunPlan {
             at_ms: 0,
@@ -114,13 +130,28 @@ impl Scenario {
             attempts,
             person: if self == Self::Expiry { Person::Absent } else { Person::Prompt },
         };
-        let runs = if self == Self::Chain { chain_of(&run) } else { vec![run] };
+        let (runs, roundtables) = match self {
+            Self::Chain => (chain_of(&run), Vec::new()),
+            Self::Roundtable => (Vec::new(), vec![roundtable(None)]),
+            Self::ClosedRoundtable => (Vec::new(), vec![roundtable(Some(CLOSE_AFTER_MS))]),
+            Self::Pause
+            | Self::Repair
+            | Self::Approval
+            | Self::Call
+            | Self::Cancel
+            | Self::Expiry
+            | Self::Sticky
+            | Self::Permissions
+            | Self::Elicitation => (vec![run], Vec::new()),
+        };
+        let has_prunes = matches!(self, Self::Chain | Self::Roundtable);
         Plan {
             seed: 0,
             slots: Slots { total: 1, ..Slots::default() },
             warm_max: 2048,
             runs,
-            faults: Faults { prune: u64::from(self == Self::Chain), ..Faults::default() },
+            roundtables,
+            faults: Faults { prune: u64::from(has_prunes), ..Faults::default() },
             crashes: Crashes::default(),
             calm_at_ms: 120_000,
             medium: Medium::Memory,
@@ -142,4 +173,42 @@ fn chain_of(run: &RunPlan) -> Vec<RunPlan> {
         ..run.clone()
     };
     vec![nth(0, 0), nth(1, 20_000), nth(2, 40_000)]
+}
+
+/// When the roundtable of a scenario is closed: while its facilitator or its first participant is being created.
+const CLOSE_AFTER_MS: i64 = 700;
+
+/// A roundtable without chance, whose topic has two criteria: each round covers one.
+fn roundtable(close_after_ms: Option<i64>) -> RoundtablePlan {
+    let criterion = |id: &str| Criterion { id: CriterionId::new(id), text: "it is said how".to_owned() };
+    let topic = TopicSpec {
+        topic_id: TopicId::new("scope"),
+        title: "What is in scope".to_owned(),
+        critical: true,
+        done_when: DoneWhen { criteria: vec![criterion("a"), criterion("b")], ..DoneWhen::default() },
+    };
+    let spec = RoundtableSpec {
+        subject: "a shop for bicycles".to_owned(),
+        workflow: "specs".to_owned(),
+        document: Document::Requirements,
+        strategy: "standard".to_owned(),
+        limits: Limits { min_rounds: 1, max_rounds: 3, ..Limits::default() },
+        agenda: vec![topic],
+        facilitator: Seat::facilitator("exec"),
+        participants: vec![Seat::participant("architect", "exec"), Seat::participant("tester", "exec")],
+        pace: Pace::Checkpoints,
+        context: None,
+        labels: Default::default(),
+    };
+    RoundtablePlan {
+        at_ms: 0,
+        spec,
+        key: Some("open".to_owned()),
+        asks: 1,
+        escalate_after_ms: None,
+        close_after_ms,
+        // One that is to be closed does not end before.
+        person: if close_after_ms.is_some() { Person::Absent } else { Person::Prompt },
+        agents: Agents::Reliable,
+    }
 }

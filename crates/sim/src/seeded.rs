@@ -1,5 +1,7 @@
 //! Plans that a seed determines.
 
+mod roundtables;
+
 use std::collections::BTreeMap;
 
 use adjourn_core::{ExecutionMode, Profile, ResumesBy, RunSpec, Strict};
@@ -31,6 +33,7 @@ impl Plan {
             slots,
             warm_max: if random.once_in(3) { small(random, 3) } else { 2048 },
             runs,
+            roundtables: roundtables::plans(seed),
             faults: faults(random),
             crashes: Crashes::default(),
             calm_at_ms: BUSY_MS,
@@ -41,7 +44,8 @@ impl Plan {
 
     /// Whether the seed alone says what happens.
     pub(crate) fn is_seeded(&self) -> bool {
-        self.crashes.0.is_empty() && self.bug.is_none() && self.calm_at_ms == BUSY_MS
+        let has_roundtables = !self.roundtables.is_empty();
+        self.crashes.0.is_empty() && self.bug.is_none() && self.calm_at_ms == BUSY_MS && has_roundtables
     }
 }
 
@@ -64,6 +68,7 @@ fn faults(random: &mut Random) -> Faults {
         survey: often(6),
         prune: often(2),
         disk: often(60),
+        agent: often(8),
     }
 }
 

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use adjourn_core::{Command, ExecutionId, Item, Strict, Timestamp};
 use adjourn_kernel::{Kernel, Now, Steady};
-use adjourn_store::Error;
 use adjourn_store::conformance::Random;
+use adjourn_store::{Error, Store};
 
 use self::commit::Committing;
 use self::disk_state::DiskState;
@@ -31,6 +31,7 @@ use crate::engine::Engines;
 use crate::mirror::Mirror;
 use crate::plan::{Medium, Plan};
 use crate::report::{Counts, Step, Stop, Violation};
+use crate::roundtable::Roundtables;
 use crate::watch::Watch;
 
 /// When every simulation begins: 2026-01-01.
@@ -64,6 +65,7 @@ pub(crate) struct Simulation {
     outstanding: BTreeMap<u64, Ticket>,
     pub(crate) engines: Engines,
     pub(crate) clients: Clients,
+    pub(crate) roundtables: Roundtables,
     pub(crate) mirror: Mirror,
     pub(crate) watch: Watch,
     pub(crate) counts: Counts,
@@ -100,6 +102,7 @@ impl Simulation {
             outstanding: BTreeMap::new(),
             engines: Engines::default(),
             clients: Clients::default(),
+            roundtables: Roundtables::default(),
             mirror: Mirror::default(),
             watch: Watch::new(&plan),
             counts: Counts::default(),
@@ -115,6 +118,13 @@ impl Simulation {
             let (at_ms, every_ms) = (run.at_ms, run.asks_every_ms);
             for nth in 0..i64::from(run.asks) {
                 simulation.later(at_ms + nth * every_ms, Todo::Create(index));
+            }
+        }
+        for index in 0..simulation.plan.roundtables.len() {
+            let roundtable = &simulation.plan.roundtables[index];
+            let (at_ms, asks) = (roundtable.at_ms, roundtable.asks);
+            for _ in 0..asks {
+                simulation.later(at_ms, Todo::Open(index));
             }
         }
         simulation.later(simulation.plan.calm_at_ms, Todo::Calm);
@@ -145,7 +155,10 @@ impl Simulation {
         match todo {
             Todo::Restart => self.restart(),
             Todo::Wake => {
-                self.wakes_at_ms = None;
+                // One that was overtaken by an earlier one changes nothing, or each of them would bring another.
+                if self.wakes_at_ms.is_some_and(|at| at <= self.time_ms) {
+                    self.wakes_at_ms = None;
+                }
                 Ok(())
             }
             Todo::Calm => {
@@ -159,12 +172,16 @@ impl Simulation {
             }
             Todo::Inside(inside) => self.take_inside(inside),
             // Whoever finds nobody there tries again.
-            Todo::Create(_) | Todo::React(_) if self.kernel.is_none() => {
+            Todo::Create(_) | Todo::React(_) | Todo::Open(_) | Todo::ReactAtRoundtable(_)
+                if self.kernel.is_none() =>
+            {
                 self.later(700, todo);
                 Ok(())
             }
             Todo::Create(index) => self.create(index),
             Todo::React(reaction) => self.react(reaction),
+            Todo::Open(index) => self.open_roundtable(index),
+            Todo::ReactAtRoundtable(reaction) => self.react_at_roundtable(reaction),
         }
     }
 
@@ -186,6 +203,9 @@ impl Simulation {
                 }
                 Ok(())
             }
+            Inside::Prepared(id, purpose) => self.activation_prepared(id, purpose),
+            Inside::CreateActivation(id, run_id) => self.create_activation(id, run_id),
+            Inside::ActivationCreated(run_id, created) => self.activation_created(run_id, created),
             Inside::Again(ticket) => {
                 self.ask_again(*ticket);
                 Ok(())
@@ -288,6 +308,11 @@ impl Simulation {
     pub(crate) fn number(&mut self) -> u64 {
         self.numbers += 1;
         self.numbers
+    }
+
+    /// Everything that would be there if everything stopped now.
+    pub(crate) fn durable(&self) -> Arc<dyn Store> {
+        self.disk.durable()
     }
 
     /// Up to `most` milliseconds.

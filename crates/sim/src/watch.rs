@@ -4,11 +4,12 @@ mod asking;
 mod deadlines;
 mod queue;
 mod refused;
+mod roundtables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjourn_core::{
-    Command, EndCause, Event, Interaction, Item, Reply, Run, RunId, RunSpec, RunStatus, Timestamp,
+    Command, EndCause, Event, Interaction, Item, Reply, Run, RunId, RunSpec, RunStatus, Stream, Timestamp,
 };
 use adjourn_kernel::{Accepted, Answer, Denied, EngineSlots, Kernel, Room, Slots, StopCause};
 use adjourn_store::{After, Store};
@@ -17,6 +18,7 @@ use self::asking::Asking;
 use self::deadlines::{Overdue, PATIENCE_MS};
 use self::queue::Queue;
 use self::refused::Refused;
+use self::roundtables::RoundtableWatch;
 use crate::bug::Bug;
 use crate::engine::Engines;
 use crate::mirror::{Mirror, News};
@@ -44,6 +46,7 @@ pub(crate) struct Watch {
     asking: Asking,
     overdue: Overdue,
     refused: Refused,
+    roundtables: RoundtableWatch,
 }
 
 impl Watch {
@@ -61,6 +64,7 @@ impl Watch {
             asking: Asking::default(),
             overdue: Overdue::default(),
             refused: Refused::default(),
+            roundtables: RoundtableWatch::default(),
         }
     }
 
@@ -91,10 +95,16 @@ impl Watch {
         };
     }
 
+    /// A crash brings a commit back that nobody could tell the fate of. It may have been decided before the disk filled up.
+    pub(crate) fn commit_came_back(&mut self, time_ms: i64) {
+        self.below_reserve_since_ms = self.below_reserve_since_ms.map(|_| time_ms);
+    }
+
     pub(crate) fn crashed(&mut self, mirror: &Mirror) {
         self.processes.clear();
         self.to_refuse.clear();
         self.overdue.forget();
+        self.roundtables.crashed();
         self.queue.restart(mirror);
     }
 
@@ -109,20 +119,21 @@ impl Watch {
 
     pub(crate) fn commit_failed(&mut self) {
         self.overdue.forget();
+        self.roundtables.forget_late();
         self.queue.disturb();
     }
 
     /// Everything that the state stands on would be there after a crash.
-    pub(crate) fn is_durable(
+    pub(crate) fn is_durable<S: Stream>(
         &self,
         store: &dyn Store,
-        run: &Run,
+        state: &S,
         rule: &'static str,
     ) -> Result<(), Violation> {
-        let last = After::Seq(run.seq().saturating_sub(1));
-        let entries = store.read(run.id().into(), last, 1);
+        let last = After::Seq(state.seq().saturating_sub(1));
+        let entries = store.read(state.id().into(), last, 1);
         let is_there = entries.is_ok_and(|entries| !entries.is_empty());
-        ensure(is_there, rule, || format!("event {} of {} is not durable", run.seq(), run.id()))
+        ensure(is_there, rule, || format!("event {} of {} is not durable", state.seq(), state.id()))
     }
 
     /// What a commit brought.
@@ -311,6 +322,7 @@ impl Watch {
             )?;
         }
         let has_room = self.below_reserve_since_ms.is_none();
+        self.roundtables.at_rest(kernel, mirror, time_ms)?;
         self.overdue.check(has_room, time_ms, kernel, mirror, engines)
     }
 
@@ -362,6 +374,7 @@ impl Watch {
             let is_right = row.is_some_and(|row| row.status == run.status() && row.seq == run.last_frame());
             ensure(is_right, "the row says what the run says", || run.id().to_string())?;
         }
+        self.roundtables.at_the_end(mirror, store)?;
         let held = kernel.memory();
         ensure(held == 0, "a kernel without work remembers nothing", || format!("{held} things"))
     }

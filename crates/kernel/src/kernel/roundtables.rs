@@ -245,7 +245,10 @@ impl<T, U> Kernel<T, U> {
         let Some(id) = run.spec().roundtable else { return };
         match self.roundtable_decider.state(id) {
             Ok(Some(roundtable)) if roundtable.status() == RoundtableStatus::Closed => {
-                self.cancel_abandoned(id, run);
+                // A closing that is not committed yet may fail. The run is canceled when it is durable.
+                if self.roundtable_decider.is_durable(id) {
+                    self.cancel_abandoned(id, run);
+                }
             }
             Ok(Some(roundtable)) if run.status().is_terminal() => self.step_roundtable(&roundtable),
             Ok(_) => {}
@@ -275,9 +278,6 @@ impl<T, U> Kernel<T, U> {
     /// Cancels the runs that were at work when the roundtable was closed. One that is being created is canceled when it is
     /// there.
     fn cancel_all_abandoned(&mut self, roundtable: &Roundtable) {
-        if !self.roundtable_decider.is_durable(roundtable.id()) {
-            return;
-        }
         for run_id in roundtable.abandoned() {
             match self.decider.state(*run_id) {
                 Ok(Some(run)) => self.cancel_abandoned(roundtable.id(), &run),
@@ -314,6 +314,8 @@ impl<T, U> Kernel<T, U> {
             }
             Todo::Agents { to_start, at_work } => self.see_to_agents(roundtable, to_start, at_work),
             Todo::Wait(_) => {}
+            // A closing that is not committed yet may fail, and then what is going on goes on.
+            Todo::Nothing if !self.roundtable_decider.is_durable(id) => {}
             Todo::Nothing => {
                 self.roundtables.forget(id);
                 self.cancel_all_abandoned(roundtable);

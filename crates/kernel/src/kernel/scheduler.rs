@@ -321,9 +321,10 @@ impl Scheduler {
         }
     }
 
-    /// Takes note of a run whose state is durable: one that left the queue will not come back to where it stood.
+    /// Takes note of a run whose state is durable: one that left the queue will not come back to where it stood. One that a
+    /// slot is kept for came into the queue after that state, and the place is where it stands now.
     pub(super) fn committed(&mut self, run: &Run) {
-        if run.status() != RunStatus::Queued {
+        if run.status() != RunStatus::Queued && !self.reserved.contains_key(&run.id()) {
             self.stood.remove(&run.id());
         }
     }

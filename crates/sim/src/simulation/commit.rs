@@ -1,5 +1,6 @@
 //! Commits: written, synced, settled, and what can go wrong with each.
 
+use adjourn_core::roundtable::Event as RoundtableEvent;
 use adjourn_core::{Command, Event, Item, Record};
 use adjourn_store::Error;
 use std::sync::Arc;
@@ -47,6 +48,7 @@ impl Simulation {
         let fate = self.draw_fate();
         let fate = self.put_right_first(fate);
         let items = self.plant_gap(items);
+        let items = self.plant_double_answer(items);
         self.counts.add("commits");
         let is_slow =
             !self.is_calm && self.plan.faults.slow > 0 && self.random.once_in(self.plan.faults.slow);
@@ -145,11 +147,17 @@ impl Simulation {
 
     /// Reads what is new in the journal.
     pub(super) fn notice(&mut self) -> Result<(), crate::report::Violation> {
-        let news = self.mirror.catch_up(self.disk.visible().as_ref())?;
+        let visible = self.disk.visible();
+        let (news, of_roundtables) = self.mirror.catch_up(visible.as_ref())?;
         self.watch.committed(&news, &self.mirror, self.time_ms, &mut self.counts)?;
         for one in &news {
             self.log(|| format!("  journal: {} {:?}", one.run_id, one.events));
             self.notice_questions(one);
+        }
+        for one in &of_roundtables {
+            self.log(|| format!("  journal: {} {:?}", one.id, one.events));
+            self.watch.roundtable_committed(one, &self.mirror, visible.as_ref(), &mut self.counts)?;
+            self.notice_roundtable(one);
         }
         Ok(())
     }
@@ -166,6 +174,22 @@ impl Simulation {
             Item { payload, last_frame: item.last_frame + 1, ..item.clone() }
         };
         items.iter().map(skip).collect()
+    }
+
+    /// [`Bug::RecordsAnswerTwice`].
+    fn plant_double_answer(&self, items: Arc<[Item]>) -> Arc<[Item]> {
+        if self.plan.bug != Some(Bug::RecordsAnswerTwice) {
+            return items;
+        }
+        let twice = |item: &Item| {
+            let Ok(mut record) = Record::<RoundtableEvent>::of(&entry_of(item)) else { return item.clone() };
+            let is_answer = |event: &RoundtableEvent| matches!(event, RoundtableEvent::AnswerRecorded { .. });
+            let Some(place) = record.events.iter().position(is_answer) else { return item.clone() };
+            record.events.insert(place, record.events[place].clone());
+            let payload = serde_json::to_vec(&record).expect("a record is plain data");
+            Item { payload, events: item.events + 1, ..item.clone() }
+        };
+        items.iter().map(twice).collect()
     }
 
     /// [`Bug::StartsBeforeCommit`].

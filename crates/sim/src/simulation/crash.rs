@@ -22,17 +22,23 @@ impl Simulation {
         self.engines.crash();
         self.agenda.retain(|_, todo| !matches!(todo, Todo::Inside(_) | Todo::Wake));
         let lost = std::mem::take(&mut self.outstanding);
+        let lost_by_roundtables = self.roundtables.crash();
         if let (Some(items), Unsynced::Kept) = (self.left_behind.take(), unsynced) {
             self.counts.add("crashes that brought an unresolved commit back");
             self.disk.write(&items);
+            self.watch.commit_came_back(self.time_ms);
         }
         self.disk.crash(unsynced);
         self.watch.refused_stays_away(self.disk.durable().as_ref())?;
         self.mirror.is_prefix_of(self.disk.durable().as_ref())?;
         self.notice()?;
         self.watch.crashed(&self.mirror);
+        self.mirror.roundtables.given_up.clear();
         for ticket in lost.into_values() {
             self.unheard(ticket);
+        }
+        for ticket in lost_by_roundtables {
+            self.unheard_of_roundtable(ticket);
         }
         let delay = 50 + self.draw_delay(3000);
         self.later(delay, Todo::Restart);

@@ -34,12 +34,13 @@ impl Simulation {
             self.time_ms < self.plan.calm_at_ms + CALM_MAX_MS,
             "every run ends or waits for a person",
             || {
+                let roundtables: Vec<_> = self.active_roundtables().collect();
                 let stuck: Vec<_> =
                     self.mirror.runs.values().filter(|run| !run.status().is_terminal()).collect();
                 let stuck: Vec<_> =
                     stuck.iter().map(|run| format!("{} is {}", run.id(), run.status())).collect();
                 format!(
-                    "stuck: {stuck:?}; not answered: {:?}; creators are served: {}; engines are idle: {}",
+                    "stuck: {stuck:?} and {roundtables:?}; not answered: {:?}; creators are served: {}; engines are idle: {}",
                     self.outstanding,
                     self.clients.are_served(&self.plan),
                     self.engines.are_idle()
@@ -79,6 +80,7 @@ impl Simulation {
         for reaction in reactions {
             self.later(0, Todo::React(reaction));
         }
+        self.tidy_roundtables();
         Ok(())
     }
 
@@ -91,6 +93,7 @@ impl Simulation {
             && kernel.open_len() == 0
             && self.engines.are_idle()
             && self.mirror.runs.values().all(|run| run.status().is_terminal())
+            && self.roundtables_are_over()
     }
 
     /// What holds at the end.
@@ -99,6 +102,7 @@ impl Simulation {
             self.watch.at_the_end(kernel, &self.mirror, self.disk.durable().as_ref())?;
         }
         self.mirror.check_effects(self.engines.ledger.effects())?;
+        self.count_roundtables();
         for run in self.mirror.runs.values() {
             self.counts.add("runs");
             self.counts.add(match run.status() {

@@ -20,7 +20,11 @@ impl Simulation {
         self.counts.add("prunes");
         let store = self.disk.durable();
         let there = self.mirror.runs.values().filter(|run| !self.mirror.removed.contains(&run.id()));
-        let ended: Vec<RunId> = there.filter(|run| run.status().is_terminal()).map(Run::id).collect();
+        // As the real prune does it: the runs of an active roundtable stay.
+        let ended: Vec<RunId> = there
+            .filter(|run| run.status().is_terminal() && !self.mirror.roundtables.needs(run))
+            .map(Run::id)
+            .collect();
         for run_id in ended.into_iter().rev() {
             let removal = store
                 .remove(run_id.into())

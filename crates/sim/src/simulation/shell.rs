@@ -46,6 +46,11 @@ impl Simulation {
             self.answered(&ticket, answer)?;
             self.boundary("crash after an answer")?;
         }
+        let Some(kernel) = &mut self.kernel else { return Ok(()) };
+        for (number, answer) in kernel.take_roundtable_answers() {
+            self.roundtable_answered(number, answer)?;
+            self.boundary("crash after an answer")?;
+        }
         for effect in effects {
             self.carry_out(effect)?;
             self.boundary("crash after an effect")?;
@@ -64,7 +69,7 @@ impl Simulation {
         if let Ok(accepted) = &answer {
             self.watch.is_durable(
                 self.disk.durable().as_ref(),
-                &accepted.state,
+                accepted.state.as_ref(),
                 "an answer is told when it is durable",
             )?;
         }
@@ -73,6 +78,8 @@ impl Simulation {
             From::Person(reaction) => self.reacted(reaction.as_ref().clone(), ticket, answer)?,
             From::Turn(turn) => self.turn_answered(*turn, ticket, answer)?,
             From::Process => self.process_answered(ticket, &answer),
+            From::Roundtable => self.activation_answered(ticket.run_id, &answer)?,
+            From::Bug => {}
         }
         Ok(())
     }
@@ -95,7 +102,7 @@ impl Simulation {
             Effect::StartTurn(run) => {
                 self.watch.is_durable(
                     self.disk.durable().as_ref(),
-                    &run,
+                    run.as_ref(),
                     "a turn is started when its start is durable",
                 )?;
                 match self.plan.bug {
@@ -114,11 +121,10 @@ impl Simulation {
                 self.inside(delay, Inside::Surveyed(run.id(), survey));
                 Ok(())
             }
-            // There are no roundtables here.
-            Effect::ForgetCall(..)
-            | Effect::PrepareActivation { .. }
-            | Effect::CreateActivation { .. }
-            | Effect::ForgetRoundtable(_) => Ok(()),
+            Effect::ForgetCall(..) => Ok(()),
+            Effect::PrepareActivation { roundtable, purpose } => self.prepare_wanted(&roundtable, purpose),
+            Effect::CreateActivation { roundtable, run_id } => self.creation_wanted(&roundtable, run_id),
+            Effect::ForgetRoundtable(id) => self.forget_wanted(id),
         }
     }
 

@@ -1,10 +1,12 @@
 //! What happens, and who asked for it.
 
-use adjourn_core::{Command, ExecutionId, Process, RunId, Survey};
-use adjourn_kernel::StopCause;
+use adjourn_core::roundtable::Purpose;
+use adjourn_core::{Command, ExecutionId, Process, RoundtableId, RunId, Survey};
+use adjourn_kernel::{NotCreated, StopCause};
 
 use super::disk_state::DiskState;
 use crate::client::Reaction;
+use crate::roundtable::RoundtableReaction;
 
 /// Something that happens at a moment of virtual time.
 #[derive(Debug, Clone)]
@@ -13,6 +15,10 @@ pub(crate) enum Todo {
     Create(usize),
     /// A person does something.
     React(Reaction),
+    /// Somebody wants the roundtable of this plan.
+    Open(usize),
+    /// A person does something at a roundtable.
+    ReactAtRoundtable(RoundtableReaction),
     /// Faults stop.
     Calm,
     /// Whoever waits is answered, and whatever hangs is canceled.
@@ -46,6 +52,12 @@ pub(crate) enum Inside {
     DiskLooked,
     /// The surroundings of a run were looked at.
     Surveyed(RunId, Survey),
+    /// It was found out whether an agent of a roundtable can be asked.
+    Prepared(RoundtableId, Purpose),
+    /// The run of an agent is about to be created.
+    CreateActivation(RoundtableId, RunId),
+    /// The kernel is about to hear what came of that.
+    ActivationCreated(RunId, Result<(), NotCreated>),
     /// A request that failed is sent again.
     Again(Box<Ticket>),
 }
@@ -69,4 +81,8 @@ pub(crate) enum From {
     Turn(u32),
     /// Whoever watches the process that stays.
     Process,
+    /// The handler that creates the runs of roundtables.
+    Roundtable,
+    /// A planted bug, which does not care.
+    Bug,
 }

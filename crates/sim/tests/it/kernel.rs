@@ -15,7 +15,7 @@ use adjourn_store::{Error, Store};
 /// A kernel, its store, and the time, in seconds.
 pub(crate) struct Desk {
     pub(crate) memory: Arc<MemoryStore>,
-    store: Arc<FlakyStore>,
+    pub(crate) store: Arc<FlakyStore>,
     pub(crate) kernel: Kernel<&'static str>,
     slots: Slots,
     /// Time that passed, whatever the wall clock says.
@@ -488,4 +488,32 @@ fn a_queue_that_one_engine_fills_refuses_no_run_of_another_with_a_free_slot() {
     assert_eq!((desk.status(2), desk.status(4)), (RunStatus::Queued, RunStatus::Running));
     desk.creates(5, RunSpec::new("acp", ExecutionMode::Interactive));
     assert!(matches!(desk.answers().as_slice(), [Err(Denied::QueueFull { .. })]), "no slot is left");
+}
+
+#[test]
+fn a_run_that_a_slot_is_kept_for_keeps_its_place_when_an_earlier_state_of_it_becomes_durable() {
+    let mut desk = Desk::new(one_slot());
+    desk.creates(1, RunSpec { strict: Strict::Off, session_timeout_sec: 600, ..plain() });
+    desk.commits();
+    desk.ends(1, asks());
+    desk.commits();
+    assert_eq!(desk.status(1), RunStatus::WaitingUser);
+    desk.effects();
+    desk.kernel.miss_engine("exec");
+
+    // Its deadline follows the clock, and it is answered, in one commit.
+    desk.ahead = 100;
+    desk.kernel.tick(desk.now());
+    desk.asks(run_id(1), reply());
+    assert_eq!(desk.effects(), ["survey 1"], "its engine is looked for");
+    let items = desk.kernel.submit().unwrap();
+    let outcome = desk.memory.commit(&items);
+    desk.kernel.settle(outcome);
+
+    desk.creates(2, plain());
+    desk.fails_to_commit();
+    assert_eq!(desk.kernel.slots().waiting(), 1, "run 1 is where it stood");
+    desk.kernel.surveyed(run_id(1), Survey::INTACT);
+    desk.commits();
+    assert_eq!(desk.effects(), ["start 1"]);
 }

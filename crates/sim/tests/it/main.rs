@@ -9,4 +9,5 @@ mod crashes;
 mod disk_room;
 mod kernel;
 mod planted;
+mod roundtables;
 mod seeds;

@@ -73,7 +73,14 @@ fn a_slot_that_leaks_is_found() {
 
 #[test]
 fn a_timer_that_gets_lost_is_found() {
-    check(Bug::LosesTimers, &["what is due happens", "every run ends or waits for a person"]);
+    check(
+        Bug::LosesTimers,
+        &[
+            "what is due happens",
+            "every run ends or waits for a person",
+            "every roundtable goes on, is closed or waits for a person",
+        ],
+    );
 }
 
 #[test]
@@ -154,6 +161,43 @@ fn a_limit_of_attempts_that_is_forgotten_is_found() {
 #[test]
 fn a_run_that_waits_for_ever_although_it_is_not_strict_is_found() {
     check(Bug::TakesEveryRunForStrict, &["a run that is not strict decides its agent's questions in time"]);
+}
+
+#[test]
+fn an_activation_that_is_created_twice_is_found() {
+    check(Bug::CreatesActivationTwice, &["a run of a roundtable is announced durably before it is created"]);
+}
+
+#[test]
+fn an_answer_that_is_recorded_twice_is_found() {
+    check(Bug::RecordsAnswerTwice, &["each run of a roundtable is heard once"]);
+}
+
+#[test]
+fn an_answer_that_is_recorded_before_the_end_of_its_run_is_found() {
+    check(Bug::HearsBeforeTheEnd, &["a run is heard when its end is durable"]);
+}
+
+#[test]
+fn a_round_that_is_recorded_before_its_answers_is_found() {
+    check(Bug::RecordsRoundEarly, &["a run is lost that ended, or that cannot be created"]);
+}
+
+#[test]
+fn a_restart_that_forgets_active_roundtables_is_found() {
+    check(Bug::ForgetsRoundtables, &["every roundtable goes on, is closed or waits for a person"]);
+}
+
+#[test]
+fn crashes_on_the_way_of_a_roundtable_find_a_restart_that_forgets_it() {
+    let plan = |place| Plan {
+        bug: Some(Bug::ForgetsRoundtables),
+        crashes: Crashes([(place, Unsynced::Lost)].into()),
+        ..Scenario::Roundtable.plan()
+    };
+    let found = (20..200).step_by(20).filter(|place| simulate(&plan(*place)).is_err()).count();
+    // Where a run of it is at work, the end of that run has it go on.
+    assert_eq!(found, 4, "of nine places");
 }
 
 #[test]
