@@ -3,6 +3,7 @@
 //! A rule is a function from a file to what is wrong with it. The rules on links are in [`links`].
 
 mod codes;
+mod cycles;
 mod guarantees;
 mod links;
 
