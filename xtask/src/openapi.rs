@@ -36,8 +36,10 @@ fn lint(document: &str) -> Result<()> {
         install::npm_ci(folder)
     })?;
     let rules = repo::root().join(REDOCLY).join("redocly.yaml").display().to_string();
-    let args = ["node_modules/@redocly/cli/bin/cli.js", "lint", document, "--config", &rules];
-    install::command(&folder, "node", &args, install::NODE_HINT)
+    // It would ask whether there is a newer version.
+    let silent = ["REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "REDOCLY_TELEMETRY=off"];
+    let lint = ["node", "node_modules/@redocly/cli/bin/cli.js", "lint", document, "--config", &rules];
+    install::command(&folder, "env", &[&silent[..], &lint].concat(), install::NODE_HINT)
 }
 
 fn generate_and_use(document: &str, server: &Server) -> Result<()> {
