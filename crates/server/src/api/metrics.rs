@@ -22,8 +22,8 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
     responses((status = 200, body = String, content_type = "application/openmetrics-text", description = "The metrics.")),
 )]
 pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, Problem> {
-    let slots = server.service.runtime().slots().await?;
-    let runs = server.blocking(|service| Ok(service.store().run_counts()?)).await?;
+    let slots = server.service.slots().await?;
+    let runs = server.blocking(|service| Ok(service.journal().run_counts()?)).await?;
     let text = server.metrics.encode(&server.service, &slots, &runs);
     let text = text.map_err(|error| Problem::internal(format!("the metrics: {error}")))?;
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())

@@ -121,7 +121,7 @@ fn register_runs(registry: &mut Registry, counts: &[(RunStatus, u64)]) {
 }
 
 fn register_times(registry: &mut Registry, service: &Service) {
-    let (stats, committed) = (service.runtime().stats(), service.committed());
+    let (stats, committed) = (service.stats(), service.committed());
     let turn = |(engine, tally): (_, std::sync::Arc<Tally>)| {
         (engine, Histogram::new(tally.read(), histogram::Unit::Milliseconds))
     };

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 use adjourn_core::RunId;
-use adjourn_store::Store;
+use adjourn_runtime::Journal;
 use futures::executor::block_on;
 use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::Resource;
@@ -42,16 +42,15 @@ pub(crate) struct Traces(SyncSender<RunId>);
 impl Traces {
     /// Begins to send traces, if the environment names a collector. The thread ends when the last handle is gone and
     /// everything was sent.
-    pub(crate) fn begin(store: &Arc<dyn Store>) -> std::io::Result<Option<Begun>> {
+    pub(crate) fn begin(journal: Journal) -> std::io::Result<Option<Begun>> {
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         if !ENDPOINTS.into_iter().any(is_set) {
             return Ok(None);
         }
         let (traces, waiting) = sync_channel(WAITING_MAX);
-        let store = store.clone();
         let thread = std::thread::Builder::new()
             .name("adjourn-traces".to_owned())
-            .spawn(move || send(store.as_ref(), &waiting))?;
+            .spawn(move || send(&journal, &waiting))?;
         Ok(Some((Arc::new(Self(traces)), thread)))
     }
 }
@@ -69,7 +68,7 @@ impl RunEndListener for Traces {
 }
 
 /// Sends what comes until nobody can hand in more.
-fn send(store: &dyn Store, waiting: &Receiver<RunId>) {
+fn send(journal: &Journal, waiting: &Receiver<RunId>) {
     let mut exporter = match SpanExporter::builder().with_http().build() {
         Ok(exporter) => exporter,
         Err(error) => return warn!(%error, "no traces are sent"),
@@ -83,7 +82,7 @@ fn send(store: &dyn Store, waiting: &Receiver<RunId>) {
         let runs: Vec<_> = std::iter::once(first).chain(waiting.try_iter().take(AT_ONCE - 1)).collect();
         let mut batch = Vec::new();
         for run_id in &runs {
-            match spans::of(store, *run_id) {
+            match spans::of(journal, *run_id) {
                 Ok(spans) => batch.extend(spans),
                 Err(error) => warn!(%run_id, %error, "its trace cannot be made"),
             }
