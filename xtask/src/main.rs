@@ -1,5 +1,5 @@
 //! The project's own chores, one file per verb: `cargo xtask test`, `docs`, `bench`, `ledger`, `agents`, `mcp-servers`,
-//! `recordings`, `schemathesis`, `mcp`, `browser`, `sim`, `torture`, `powercut`, `fuzz`, `macos`, `ci`.
+//! `recordings`, `schemathesis`, `openapi`, `mcp`, `browser`, `sim`, `torture`, `powercut`, `fuzz`, `macos`, `ci`.
 //!
 //! Whatever has to be done to this repository is a verb here, so that a person and a build server do the same. Nothing
 //! of it is shipped.
@@ -19,6 +19,7 @@ mod macos;
 mod mcp;
 mod mcp_servers;
 mod metadata;
+mod openapi;
 mod powercut;
 mod purity;
 mod python;
@@ -69,6 +70,8 @@ enum Verb {
     Macos,
     /// Hold the server against its own description
     Schemathesis,
+    /// Lint the description of the server, and use the server with a client that is generated from it
+    Openapi,
     /// Record the runs that the example skills carry again, with real agents and a scripted model
     Recordings(recordings::Options),
     /// Drive Adjourn with the client of the official MCP SDK
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
         Verb::Fuzz(options) => fuzz::run(&options),
         Verb::Macos => macos::run(),
         Verb::Schemathesis => schemathesis::run(),
+        Verb::Openapi => openapi::run(),
         Verb::Recordings(options) => recordings::run(&options),
         Verb::Mcp => mcp::run(),
         Verb::Browser => browser::run(),

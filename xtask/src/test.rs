@@ -5,7 +5,7 @@ use std::process::Command;
 use adjourn_testkit::agents::REQUIRE_VARIABLE;
 use anyhow::{Result, ensure};
 
-use crate::{agents, browser, cargo, mcp, mcp_servers, python, schemathesis};
+use crate::{agents, browser, cargo, mcp, mcp_servers, openapi, python, schemathesis};
 
 /// The smallest: 23 MB, where all of them are 1.5 GB.
 const USUAL_AGENT: &str = "gemini";
@@ -56,6 +56,10 @@ fn foreign_clients() -> Result<()> {
         false => {
             eprintln!("python3 is not installed, so the official MCP client and Schemathesis are left out");
         }
+    }
+    match python::is_there() && is_there("npm") {
+        true => openapi::run()?,
+        false => eprintln!("python3 or npm is not installed, so no client is generated from the description"),
     }
     match browser::browser().is_some() && is_there("npm") && is_there("curl") {
         true => browser::run(),

@@ -3,6 +3,7 @@
 //! A rule is a function from a file to what is wrong with it. The rules on links are in [`links`].
 
 mod codes;
+mod cycles;
 mod guarantees;
 mod links;
 
@@ -48,6 +49,7 @@ const RULES: &[Rule] = &[
     has_clean_lines,
     is_finished,
     is_short,
+    asks_the_service,
     links::resolve,
     guarantees::are_shown,
 ];
@@ -136,6 +138,20 @@ fn is_short(source: &Source<'_>) -> Vec<String> {
     long.then(|| format!(": {lines} lines; above {RUST_LINES_MAX}, split it by concept"))
         .into_iter()
         .collect()
+}
+
+/// The server uses operations of the service, and no part of the runtime behind it: rules of the runtime would grow in the
+/// server.
+fn asks_the_service(source: &Source<'_>) -> Vec<String> {
+    if !source.path.starts_with("crates/server/src") {
+        return Vec::new();
+    }
+    let lines = source.text.lines().enumerate();
+    let parts = lines.flat_map(|(index, line)| {
+        let parts = [".store()", ".desk()", ".runtime()"].into_iter().filter(|part| line.contains(part));
+        parts.map(move |part| format!(":{}: `{part}`: make it an operation of the service", index + 1))
+    });
+    parts.collect()
 }
 
 #[test]
@@ -238,5 +254,14 @@ mod tests {
             ],
         );
         check(&[("a.md", "```\n[x](no.md)\n```\n`[x](no.md)` and `a[i](j)`\n")], &[]);
+    }
+
+    #[test]
+    fn the_server_asks_the_service_and_no_part_of_it() {
+        let text = "service.store().head();\nservice.journal().head();\n";
+        check(
+            &[("crates/server/src/a.rs", text), ("crates/runtime/src/a.rs", text)],
+            &["crates/server/src/a.rs:1: `.store()`: make it an operation of the service"],
+        );
     }
 }

@@ -105,7 +105,7 @@ impl Global {
             }
         };
         let done = work(&store);
-        let is_left = room.is_told() && adjourn_server::can_go_on(&store).unwrap_or(true);
+        let is_left = room.is_told() && adjourn_runtime::can_go_on(&store).unwrap_or(true);
         drop(store);
         if is_left {
             background::take_over_later(self)

@@ -49,6 +49,8 @@ pub use desk::Desk;
 pub use driver::{Delta, Driver};
 pub use prune::{CREATE_KEY_DAYS, KeepReason, KeptRoundtable, KeptRun, PruneError, Pruned, prune};
 pub use runtime::{EffectHandler, Runtime, RuntimeOptions, WeakRuntime};
-pub use service::{Created, ReplyRequest, Service, ServiceError, Settle};
+pub use service::{
+    Created, EngineInfo, Journal, ReplyRequest, Service, ServiceError, Settle, WeakService, can_go_on,
+};
 pub use severity::Severity;
 pub use stats::Stats;

@@ -2,8 +2,10 @@
 
 mod contracts;
 mod edits;
+mod journal;
 mod refused_attempts;
 mod rerun;
+mod surroundings;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,6 +25,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 pub use contracts::Settle;
+pub use journal::{Journal, can_go_on};
+pub use surroundings::EngineInfo;
 
 use self::edits::Edit;
 use crate::config::Config;
@@ -191,7 +195,7 @@ impl Service {
     }
 
     /// A handle that does not keep the work going.
-    pub(crate) fn downgrade(&self) -> WeakService {
+    pub fn downgrade(&self) -> WeakService {
         let Self { runtime, driver, desk, committed, disk } = self.clone();
         WeakService { runtime: runtime.downgrade(), driver, desk, committed, disk }
     }
@@ -288,12 +292,12 @@ impl Service {
         self.store().run(run_id)?.ok_or(ServiceError::UnknownRun(run_id))
     }
 
-    /// The journal, for reading.
+    /// The store. Surfaces use [`journal`](Self::journal).
     pub fn store(&self) -> &Arc<dyn Store> {
         self.runtime.store()
     }
 
-    /// The runtime.
+    /// The runtime. Surfaces use the operations of the service.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
@@ -323,7 +327,7 @@ impl Service {
         &self.driver
     }
 
-    /// Skills, folders and engines.
+    /// Skills, folders and engines. Surfaces use the operations of the service.
     pub fn desk(&self) -> &Arc<Desk> {
         &self.desk
     }
@@ -331,7 +335,7 @@ impl Service {
 
 /// A data directory at work, as long as somebody else keeps it going.
 #[derive(Clone)]
-pub(crate) struct WeakService {
+pub struct WeakService {
     runtime: WeakRuntime,
     driver: Driver,
     desk: Arc<Desk>,
@@ -341,7 +345,7 @@ pub(crate) struct WeakService {
 
 impl WeakService {
     /// The service, unless it has ended.
-    pub(crate) fn upgrade(&self) -> Option<Service> {
+    pub fn upgrade(&self) -> Option<Service> {
         let runtime = self.runtime.upgrade()?;
         let Self { driver, desk, committed, disk, .. } = self.clone();
         Some(Service { runtime, driver, desk, committed, disk })

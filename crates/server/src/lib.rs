@@ -37,7 +37,7 @@ pub use api::dry_run::{dry_run, dry_run_roundtable};
 pub use auth::guard::{Door, OtherUsers};
 pub use auth::tokens;
 pub use problem::Problem;
-pub use serve::background::{Background, can_go_on, is_at_work, run_until_idle};
+pub use serve::background::{Background, run_until_idle};
 pub use serve::descriptors::raise_descriptor_limit;
 pub use serve::drain::{Ending, GRACE_DEFAULT};
 pub use serve::error::Error;

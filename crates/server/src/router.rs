@@ -34,7 +34,7 @@ impl Server {
             .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
             .layer(Extension(Reach::of(&door)))
             .layer(from_fn_with_state(
-                Gate::new(door, self.service.desk().config(), self.service.desk().agents().clone()),
+                Gate::new(door, self.service.config(), self.service.agents().clone()),
                 guard,
             ))
             .layer(from_fn_with_state(self.metrics.clone(), count))

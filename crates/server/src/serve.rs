@@ -102,9 +102,9 @@ pub async fn serve(service: Service, listeners: Listeners, shutdown: Cancellatio
     let limits = Limits::of(raise_descriptor_limit()?);
     // A frame is sent when it is there, not when more are.
     let tcp = tcp.tap_io(|connection| drop(connection.set_nodelay(true)));
-    let (ended, sending) = Traces::begin(service.store())?.unzip();
-    let telling = tokio::spawn(journal_log::follow(service.store().clone(), ended, shutdown.clone()));
-    let watching = tokio::spawn(watchdog::watch(service.runtime().downgrade(), shutdown.clone()));
+    let (ended, sending) = Traces::begin(service.journal())?.unzip();
+    let telling = tokio::spawn(journal_log::follow(service.journal(), ended, shutdown.clone()));
+    let watching = tokio::spawn(watchdog::watch(service.downgrade(), shutdown.clone()));
     let server = Server::new(service, shutdown.clone());
     let doors = async {
         tokio::try_join!(
@@ -174,6 +174,6 @@ async fn until<T>(
 }
 
 async fn open<L: Listener<Io: HasOrigin>>(listener: L, server: Server, door: Door) -> std::io::Result<()> {
-    let (agents, shutdown) = (server.service.desk().agents().clone(), server.shutdown.clone());
+    let (agents, shutdown) = (server.service.agents().clone(), server.shutdown.clone());
     http::serve(listener, server.router(door), agents, shutdown).await
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use adjourn_kernel::Threads;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use adjourn_server::{Door, Server, Socket, can_go_on, is_at_work, serve_socket};
+use adjourn_server::{Door, Server, Socket, serve_socket};
 use adjourn_store::Error;
 use axum::Router;
 use tokio::task::JoinHandle;
@@ -72,9 +72,9 @@ impl Owner {
             // It ends with the requests that were under way: what they asked for is known below.
             let _ = serving.await;
         }
-        let store = service.store().clone();
-        let goes_on = GoesOn { now: is_at_work(store.as_ref())?, later: can_go_on(store.as_ref())? };
-        drop((service, router, store));
+        let journal = service.journal();
+        let goes_on = GoesOn { now: journal.is_at_work()?, later: journal.can_go_on()? };
+        drop((service, router, journal));
         let closed = tokio::task::spawn_blocking(move || threads.join());
         let _ = tokio::time::timeout(CLOSE_WITHIN, closed).await;
         Ok(goes_on)

@@ -9,7 +9,7 @@ use crate::stdout;
 /// A server with the skills of the benchmarks, in a folder that goes after it.
 struct Measured {
     url: String,
-    _server: Server,
+    server: Server,
     _folder: TempDir,
 }
 
@@ -19,7 +19,7 @@ impl Measured {
         let config = format!("skills = [\"{}/bench\"]\n[slots]\ntotal = 16\n", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(folder.path().join("adjourn.toml"), config).unwrap();
         let server = Server::start(folder.path(), &[], ("ADJOURN_LOG", "info"));
-        Self { url: format!("http://{}", server.address()), _server: server, _folder: folder }
+        Self { url: format!("http://{}", server.address()), server, _folder: folder }
     }
 
     fn bench(&self, arguments: &[&str]) -> Value {
@@ -39,6 +39,23 @@ fn runs_over_http_are_measured_with_the_server_and_its_commits() {
         assert!(figures[positive].as_f64().unwrap() > 0.0, "{positive} of {figures}");
     }
     assert!(figures["commits_per_run"].as_f64().unwrap() <= 4.0, "{figures}");
+}
+
+/// Each thread costs a stack and what the allocator keeps for it: 170 of them held 40 MB.
+#[test]
+fn many_clients_at_once_do_not_make_many_threads() {
+    let server = Measured::start();
+    server.bench(&["--runs", "300", "--concurrency", "64"]);
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    // Those that waited for the disk stay for some seconds after the last request.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.server.id())).unwrap();
+    let threads = status.lines().find_map(|line| line.strip_prefix("Threads:")).unwrap();
+    let threads: usize = threads.trim().parse().unwrap();
+    let cores = std::thread::available_parallelism().unwrap().get();
+    // One per core, 16 that wait for the disk, and a few that decide, commit and watch.
+    assert!(threads <= cores + 16 + 8, "{threads} threads on {cores} cores");
 }
 
 #[test]

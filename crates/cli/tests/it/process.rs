@@ -47,6 +47,10 @@ impl Server {
         self.lines.iter().find_map(port).expect("it says where it listens")
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Ends it as an operator does, and says whether it went well.
     pub(crate) fn end(mut self) -> bool {
         kill_process(Pid::from_raw(self.process.id().cast_signed()).unwrap(), Signal::TERM).unwrap();

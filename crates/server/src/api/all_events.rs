@@ -15,7 +15,7 @@ use crate::api::openapi::Refuses;
 use crate::extract::query::Parameters;
 use crate::problem::Problem;
 use crate::server::Server;
-use crate::stream::all_events::AllEventsFollower;
+use crate::stream::follower::Follower;
 use crate::stream::sse;
 
 pub(crate) fn routes() -> OpenApiRouter<Server> {
@@ -45,11 +45,13 @@ pub(crate) async fn events(
     headers: HeaderMap,
     Parameters(wanted): Parameters<AllEventsQuery>,
 ) -> Result<Response, Problem> {
-    let commits = server.service.store().watch();
+    let commits = server.service.journal().watch();
     let after = sse::begin(&headers, wanted.after)?;
     let streams = server.streams.clone();
-    let (stream, head) =
-        server.blocking(move |service| Ok((streams.all(service.store())?, service.store().head()?))).await?;
+    let (stream, head) = server
+        .blocking(move |service| Ok((streams.all(service.journal())?, service.journal().head()?)))
+        .await?;
     let (shutdown, open) = (server.shutdown.clone(), server.metrics.stream());
-    Ok(AllEventsFollower::new(stream, after.unwrap_or(head), commits, shutdown, open).response())
+    let follower = Follower::new(stream, after.unwrap_or(head), commits, shutdown, open);
+    Ok(follower.with_positions().response())
 }

@@ -1,6 +1,7 @@
 //! Engines that are configured, or built in.
 
 use adjourn_api::Page;
+use adjourn_runtime::EngineInfo;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -34,16 +35,6 @@ pub(crate) struct EngineView {
     responses((status = 200, body = Page<EngineView>, description = "All of them.")),
 )]
 pub(crate) async fn engines(State(server): State<Server>) -> Result<Json<Page<EngineView>>, Problem> {
-    let walls = server.service.desk().walls().await;
-    let engines = server.blocking(move |service| {
-        let desk = service.desk();
-        let engine = |name: &str| EngineView {
-            name: name.to_owned(),
-            kind: desk.config().engine(name).map(|engine| engine.kind().to_string()),
-            installed: desk.is_installed(name, None),
-            sandbox: desk.sandbox(name, &walls),
-        };
-        Ok(desk.config().engine_names().into_iter().map(engine).collect())
-    });
-    engines.await.map(Page::whole).map(Json)
+    let view = |EngineInfo { name, kind, installed, sandbox }| EngineView { name, kind, installed, sandbox };
+    Ok(Json(Page::whole(server.service.engines().await?.into_iter().map(view).collect())))
 }

@@ -65,7 +65,7 @@ pub(crate) async fn events(
     let deltas = server.service.driver().deltas_of(id);
     let (row, commits) = server
         .blocking(move |service| {
-            let commits = service.store().watch_stream(id.into());
+            let commits = service.journal().watch_stream(id.into());
             Ok((service.row(id)?, commits))
         })
         .await?;
@@ -74,7 +74,7 @@ pub(crate) async fn events(
     }
     // A reader that names a frame still to come would not be sent the last one, and wait for it for good.
     let after = after.min(row.seq);
-    let reader = RunReader { store: server.service.store().clone(), id, engine: row.engine };
+    let reader = RunReader { journal: server.service.journal(), id, engine: row.engine };
     let stream = server.streams.run(reader, row.seq);
     let (shutdown, open) = (server.shutdown.clone(), server.metrics.stream());
     Ok(Follower::new(stream, after, commits, shutdown, open).with_deltas(deltas).response())
@@ -82,7 +82,7 @@ pub(crate) async fn events(
 
 async fn page(server: &Server, id: RunId, after: u64, limit: usize) -> Result<Response, Problem> {
     let read = server.blocking(move |service: &Service| {
-        let reader = RunReader { store: service.store().clone(), id, engine: service.row(id)?.engine };
+        let reader = RunReader { journal: service.journal(), id, engine: service.row(id)?.engine };
         let (mut frames, _) = reader.frames(after, limit)?;
         frames.truncate(limit);
         Ok(frames)

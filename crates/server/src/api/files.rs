@@ -68,5 +68,5 @@ pub(crate) async fn content(
 fn workspace(service: &Service, id: RunId) -> Result<Workspace, Problem> {
     // A run that there never was is told from one whose folder is gone.
     let run = service.run(id)?;
-    Ok(service.desk().workspaces().of(&run)?)
+    Ok(service.workspace(&run)?)
 }

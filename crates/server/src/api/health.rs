@@ -39,10 +39,10 @@ pub(crate) async fn healthz() -> Json<Health> {
 /// to end.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Health, description = "It is ready.")))]
 pub(crate) async fn readyz(State(server): State<Server>) -> Result<Json<Health>, Problem> {
-    if server.service.runtime().is_draining() {
+    if server.service.is_draining() {
         return Err(Problem::new(Code::Draining, "the server is about to end, and begins no turn any more"));
     }
-    if let Some(stuck) = server.service.runtime().stuck() {
+    if let Some(stuck) = server.service.stuck() {
         return Err(Problem::new(Code::Stalled, watchdog::described(stuck)));
     }
     if let Room::BelowReserve(DiskSpace { free_bytes, reserve_bytes }) = server.service.disk_space().room() {
@@ -52,6 +52,6 @@ pub(crate) async fn readyz(State(server): State<Server>) -> Result<Json<Health>,
         );
         return Err(Problem::new(Code::DiskLow, detail));
     }
-    server.blocking(|service| Ok(service.store().head()?)).await?;
+    server.blocking(|service| Ok(service.journal().head()?)).await?;
     Ok(Json(Health { status: "ready" }))
 }

@@ -47,7 +47,7 @@ pub(crate) async fn list(
     let limit = limit(wanted.limit)?;
     let after = wanted.cursor.as_deref().map(read_cursor).transpose()?;
     let page = server.blocking(move |service| {
-        let open = service.store().open_interactions(after, limit + 1)?;
+        let open = service.journal().open_interactions(after, limit + 1)?;
         let page = Page::cut(open, limit, |open| write_cursor(OpenCursor::after(open)));
         Ok(page.map(|open| open.iter().filter_map(|open| waiting(service, open)).collect()))
     });

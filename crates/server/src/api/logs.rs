@@ -62,7 +62,7 @@ pub(crate) async fn show(
     let (from, length) = range(from.unwrap_or(0), to.unwrap_or(i64::MAX))?;
     let log = server.blocking(move |service| {
         service.row(id)?;
-        let log = service.desk().workspaces().log(id, attempt, stream)?.ok_or_else(|| {
+        let log = service.attempt_log(id, attempt, stream)?.ok_or_else(|| {
             let detail = format!("attempt {attempt} of {id} left no {stream}, or it was removed");
             Problem::new(Code::NoLog, detail)
         })?;

@@ -22,10 +22,10 @@ pub(crate) fn routes() -> OpenApiRouter<Server> {
     responses((status = 200, body = String, content_type = "application/openmetrics-text", description = "The metrics.")),
 )]
 pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, Problem> {
-    let slots = server.service.runtime().slots().await?;
+    let slots = server.service.slots().await?;
     let counts = server.blocking(|service| {
-        let store = service.store();
-        Ok((store.run_counts()?, store.roundtable_counts()?))
+        let journal = service.journal();
+        Ok((journal.run_counts()?, journal.roundtable_counts()?))
     });
     let (runs, roundtables) = counts.await?;
     let text = server.metrics.encode(&server.service, &slots, &runs, &roundtables);

@@ -106,7 +106,7 @@ pub(crate) async fn list(
     let limit = limit(wanted.limit)?;
     let before = wanted.cursor.as_deref().map(roundtable_id).transpose().map_err(|_| bad_cursor())?;
     let filter = RoundtableFilter { status: wanted.status, before };
-    let rows = server.blocking(move |service| Ok(service.store().roundtables(&filter, limit + 1)?)).await?;
+    let rows = server.blocking(move |service| Ok(service.journal().roundtables(&filter, limit + 1)?)).await?;
     Ok(Json(Page::cut(rows, limit, |row| row.roundtable_id.to_string())))
 }
 

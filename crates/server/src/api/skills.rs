@@ -2,7 +2,7 @@
 
 use adjourn_api::{Code, Page};
 use adjourn_core::ExecutionMode;
-use adjourn_runtime::skill::{self, Installed, Skill, installed};
+use adjourn_runtime::skill::{Installed, Skill};
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -104,9 +104,7 @@ impl SkillView {
     responses((status = 200, body = Page<SkillView>, description = "All of them.")),
 )]
 pub(crate) async fn list(State(server): State<Server>) -> Result<Json<Page<SkillView>>, Problem> {
-    let skills = server.blocking(|service| {
-        Ok(installed(&service.desk().config().skills).iter().map(SkillView::of).collect())
-    });
+    let skills = server.blocking(|service| Ok(service.skills().iter().map(SkillView::of).collect()));
     skills.await.map(Page::whole).map(Json)
 }
 
@@ -121,7 +119,8 @@ pub(crate) async fn show(
     Names(name): Names<String>,
 ) -> Result<Json<SkillView>, Problem> {
     let skill = server.blocking(move |service| {
-        let dir = skill::find(&name, &service.desk().config().skills)
+        let dir = service
+            .skill_folder(&name)
             .map_err(|not_found| Problem::new(Code::UnknownSkill, not_found.to_string()))?;
         Ok(SkillView::of(&Installed { name, dir }))
     });

@@ -54,7 +54,7 @@ impl CountsView {
     responses((status = 200, body = SlotsView, description = "Slots and queue.")),
 )]
 pub(crate) async fn show(State(server): State<Server>) -> Result<Json<SlotsView>, Problem> {
-    let SlotUse { total, engine, queue_max } = server.service.runtime().slots().await?;
+    let SlotUse { total, engine, queue_max } = server.service.slots().await?;
     let engine = engine.into_iter().map(|(name, counts)| (name, CountsView::of(counts))).collect();
     Ok(Json(SlotsView { all: CountsView::of(total), queue_max, engine }))
 }

@@ -40,7 +40,7 @@ impl FromRequest<Server> for Sent {
 }
 
 async fn read(mut form: Form, server: &Server) -> Result<Sent, Problem> {
-    let mut files = server.blocking(|service| Ok(service.desk().workspaces().incoming()?)).await?;
+    let mut files = server.blocking(|service| Ok(service.incoming()?)).await?;
     let mut document = None;
     while let Some(name) = form.next_part().await? {
         if name == REQUEST_PART {

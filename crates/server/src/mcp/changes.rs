@@ -41,7 +41,7 @@ pub(super) async fn of_run(
     cursor: Option<u64>,
     until: Instant,
 ) -> Result<Changes, Problem> {
-    let mut commits = server.service.store().watch_stream(id.into());
+    let mut commits = server.service.journal().watch_stream(id.into());
     let now = server.blocking(move |service| Ok(service.row(id)?)).await?;
     let after = cursor.unwrap_or(now.seq);
     loop {
@@ -49,8 +49,7 @@ pub(super) async fn of_run(
         let (frames, run) = server
             .blocking(move |service| {
                 let run = service.run(id)?;
-                let reader =
-                    RunReader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
+                let reader = RunReader { journal: service.journal(), id, engine: run.spec().engine.clone() };
                 Ok((reader.frames(after, CHANGES_MAX)?.0, run))
             })
             .await?;
@@ -70,17 +69,16 @@ pub(super) async fn of_run(
 
 /// The status changes of all runs after the position `cursor`; from now on without one.
 pub(super) async fn of_all(server: &Server, cursor: Option<u64>, until: Instant) -> Result<Changes, Problem> {
-    let mut commits = server.service.store().watch();
+    let mut commits = server.service.journal().watch();
     let mut after = match cursor {
         Some(cursor) => cursor,
-        None => server.blocking(|service| Ok(service.store().head()?)).await?,
+        None => server.blocking(|service| Ok(service.journal().head()?)).await?,
     };
     let mut frames = Vec::new();
     loop {
         commits.mark_unchanged();
         while frames.is_empty() {
-            let read =
-                move |service: &Service| Ok(AllEventsReader::new(service.store().clone()).frames(after)?);
+            let read = move |service: &Service| Ok(AllEventsReader::new(service.journal()).frames(after)?);
             let (found, upto) = server.blocking(read).await?;
             let Some(upto) = upto else { break };
             (frames, after) = (found, upto);

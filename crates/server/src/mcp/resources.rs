@@ -33,7 +33,7 @@ pub(super) fn template() -> ResourceTemplate {
 pub(super) async fn list(server: &Server, cursor: Option<String>) -> Result<ListResourcesResult, Problem> {
     let before = cursor.as_deref().map(run_id).transpose().map_err(|_| bad_cursor())?;
     let filter = RunFilter { before, ..RunFilter::default() };
-    let rows = server.blocking(move |service| Ok(service.store().runs(&filter, LISTED + 1)?)).await?;
+    let rows = server.blocking(move |service| Ok(service.journal().runs(&filter, LISTED + 1)?)).await?;
     let Page { items: rows, next_cursor } = Page::cut(rows, LISTED, |row| row.run_id.to_string());
     let resources = rows.iter().map(|row| {
         let what = row.skill.as_deref().unwrap_or("a prompt");
@@ -56,7 +56,7 @@ pub(super) async fn read(server: &Server, uri: &str) -> Result<ReadResourceResul
     let id = run_id(id)?;
     let text = server.blocking(move |service| {
         let run = service.run(id)?;
-        let reader = RunReader { store: service.store().clone(), id, engine: run.spec().engine.clone() };
+        let reader = RunReader { journal: service.journal(), id, engine: run.spec().engine.clone() };
         transcript(&run, |after| Ok(reader.frames(after, PAGE_ENTRIES)?.0))
     });
     let contents = ResourceContents::text(text.await?, uri).with_mime_type(MIME_TYPE);

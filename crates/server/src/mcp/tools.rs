@@ -2,7 +2,6 @@
 
 use adjourn_api::Page;
 use adjourn_core::InteractionId;
-use adjourn_runtime::skill::installed;
 use adjourn_runtime::{ReplyRequest, Service};
 use adjourn_store::OpenCursor;
 use rmcp::handler::server::router::tool::ToolRouter;
@@ -31,8 +30,7 @@ impl Handler {
     #[tool(annotations(title = "List skills", read_only_hint = true, open_world_hint = false))]
     async fn list_skills(&self) -> Result<Json<Skills>, Problem> {
         let list = |service: &Service| {
-            let found = installed(&service.desk().config().skills);
-            Ok(Json(Skills { skills: found.iter().map(SkillState::of).collect() }))
+            Ok(Json(Skills { skills: service.skills().iter().map(SkillState::of).collect() }))
         };
         self.server.blocking(list).await
     }
@@ -66,7 +64,7 @@ impl Handler {
         let limit = limit(wanted.limit)?;
         let after = wanted.cursor.as_deref().map(inbox::read_cursor).transpose()?;
         let list = move |service: &Service| {
-            let open = service.store().open_interactions(after, limit + 1)?;
+            let open = service.journal().open_interactions(after, limit + 1)?;
             let page = Page::cut(open, limit, |open| inbox::write_cursor(OpenCursor::after(open)));
             let Page { items: open, next_cursor } = page;
             // One that was answered meanwhile is left out.

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use adjourn_core::{BadEntry, Entry, Event, Record, RoundtableId, RunId, StreamId, WarningCode, roundtable};
-use adjourn_store::{Error, Store};
+use adjourn_runtime::Journal;
+use adjourn_store::Error;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, info, warn};
 
@@ -21,17 +22,17 @@ pub(crate) trait StreamEndListener: Send + Sync + 'static {
 
 /// Logs everything that is committed, until `shutdown`.
 pub(crate) async fn follow(
-    store: Arc<dyn Store>,
+    journal: Journal,
     listener: Option<Arc<dyn StreamEndListener>>,
     shutdown: CancellationToken,
 ) {
-    let mut commits = store.watch();
+    let mut commits = journal.watch();
     let mut after = *commits.borrow_and_update();
     let mut is_over = false;
     loop {
         let read = {
-            let (store, listener) = (store.clone(), listener.clone());
-            tokio::task::spawn_blocking(move || log_next(store.as_ref(), after, listener.as_deref()))
+            let (journal, listener) = (journal.clone(), listener.clone());
+            tokio::task::spawn_blocking(move || log_next(&journal, after, listener.as_deref()))
         };
         match read.await {
             Ok(Ok(upto)) if upto > after => {
@@ -51,8 +52,8 @@ pub(crate) async fn follow(
 }
 
 /// Logs the next entries, and returns the position of the last one.
-fn log_next(store: &dyn Store, after: u64, listener: Option<&dyn StreamEndListener>) -> Result<u64, Error> {
-    let entries = store.read_all(after, PAGE_ENTRIES)?;
+fn log_next(journal: &Journal, after: u64, listener: Option<&dyn StreamEndListener>) -> Result<u64, Error> {
+    let entries = journal.all_entries(after, PAGE_ENTRIES)?;
     for entry in &entries {
         let logged = match entry.stream {
             StreamId::Run(run_id) => log_run(run_id, entry, listener),

@@ -131,7 +131,7 @@ fn register_counts(
 }
 
 fn register_times(registry: &mut Registry, service: &Service) {
-    let (stats, committed) = (service.runtime().stats(), service.committed());
+    let (stats, committed) = (service.stats(), service.committed());
     let turn = |(engine, tally): (_, std::sync::Arc<Tally>)| {
         (engine, Histogram::new(tally.read(), histogram::Unit::Milliseconds))
     };

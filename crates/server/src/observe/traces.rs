@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 use adjourn_core::StreamId;
-use adjourn_store::Store;
+use adjourn_runtime::Journal;
 use futures::executor::block_on;
 use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::Resource;
@@ -43,16 +43,15 @@ pub(crate) struct Traces(SyncSender<StreamId>);
 impl Traces {
     /// Begins to send traces, if the environment names a collector. The thread ends when the last handle is gone and
     /// everything was sent.
-    pub(crate) fn begin(store: &Arc<dyn Store>) -> std::io::Result<Option<Begun>> {
+    pub(crate) fn begin(journal: Journal) -> std::io::Result<Option<Begun>> {
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         if !ENDPOINTS.into_iter().any(is_set) {
             return Ok(None);
         }
         let (traces, waiting) = sync_channel(WAITING_MAX);
-        let store = store.clone();
         let thread = std::thread::Builder::new()
             .name("adjourn-traces".to_owned())
-            .spawn(move || send(store.as_ref(), &waiting))?;
+            .spawn(move || send(&journal, &waiting))?;
         Ok(Some((Arc::new(Self(traces)), thread)))
     }
 }
@@ -70,7 +69,7 @@ impl StreamEndListener for Traces {
 }
 
 /// Sends what comes until nobody can hand in more.
-fn send(store: &dyn Store, waiting: &Receiver<StreamId>) {
+fn send(journal: &Journal, waiting: &Receiver<StreamId>) {
     let mut exporter = match SpanExporter::builder().with_http().build() {
         Ok(exporter) => exporter,
         Err(error) => return warn!(%error, "no traces are sent"),
@@ -85,8 +84,8 @@ fn send(store: &dyn Store, waiting: &Receiver<StreamId>) {
         let mut batch = Vec::new();
         for stream in &ended {
             let spans = match stream {
-                StreamId::Run(id) => spans::of(store, *id),
-                StreamId::Roundtable(id) => roundtable_spans::of(store, *id),
+                StreamId::Run(id) => spans::of(journal, *id),
+                StreamId::Roundtable(id) => roundtable_spans::of(journal, *id),
             };
             match spans {
                 Ok(spans) => batch.extend(spans),

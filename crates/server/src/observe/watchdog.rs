@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use adjourn_kernel::Stuck;
-use adjourn_runtime::WeakRuntime;
+use adjourn_runtime::WeakService;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
 
@@ -11,14 +11,14 @@ use tracing::{error, info};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Watches until `shutdown`. Each time that a thread gets stuck is told once, and so is its end.
-pub(crate) async fn watch(runtime: WeakRuntime, shutdown: CancellationToken) {
+pub(crate) async fn watch(service: WeakService, shutdown: CancellationToken) {
     let mut was_stuck = false;
     loop {
         tokio::select! {
             () = shutdown.cancelled() => return,
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
-        let Some(stuck) = runtime.upgrade().map(|runtime| runtime.stuck()) else { return };
+        let Some(stuck) = service.upgrade().map(|service| service.stuck()) else { return };
         match stuck {
             Some(stuck) if !was_stuck => error!(problem = described(stuck), "the server does not get on"),
             None if was_stuck => info!("the server gets on again"),

@@ -3,13 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adjourn_core::RunStatus;
-use adjourn_core::machines::RoundtableStatus;
-use adjourn_core::roundtable::{Roundtable, Todo};
-use adjourn_kernel::load_readable;
 use adjourn_runtime::Service;
 use adjourn_runtime::config::Config;
-use adjourn_store::{RoundtableFilter, RunFilter, Store};
 use tracing::warn;
 
 use crate::serve::connection::Connections;
@@ -25,9 +20,6 @@ const IDLE_FOR: Duration = Duration::from_secs(1);
 
 /// How often it is looked whether the data directory is still there.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-
-/// Rows of roundtables that are read at once.
-const PAGE: usize = 256;
 
 /// What an owner in the background needs.
 #[derive(Debug, Clone)]
@@ -74,7 +66,7 @@ pub async fn run_until_idle(options: Background, ending: Ending) -> Result<(), E
         served?;
         over?;
         // Something may have come in just before the doors were closed, from somebody who is gone by now.
-        if !data_dir.is_dir() || !can_go_on(service.store().as_ref())? {
+        if !data_dir.is_dir() || !service.journal().can_go_on()? {
             break;
         }
     }
@@ -106,13 +98,13 @@ enum Telling {
 
 /// Waits until nothing has been able to go on for a while, and nobody was there.
 async fn idle(service: &Service, telling: Telling, connections: &Connections) -> Result<(), Error> {
-    let mut commits = service.store().watch();
+    let mut commits = service.journal().watch();
     loop {
         commits.mark_unchanged();
-        let store = service.store().clone();
+        let journal = service.journal();
         let looked = tokio::task::spawn_blocking(move || -> Result<_, adjourn_store::Error> {
-            let is_untold = telling == Telling::Here && is_untold(store.as_ref())?;
-            Ok((can_go_on(store.as_ref())?, is_untold))
+            let is_untold = telling == Telling::Here && journal.has_untried_notice()?;
+            Ok((journal.can_go_on()?, is_untold))
         });
         let (can_go_on, is_untold) = looked.await.map_err(std::io::Error::other)??;
         let changed = match can_go_on {
@@ -125,42 +117,5 @@ async fn idle(service: &Service, telling: Telling, connections: &Connections) ->
             Err(_) if is_untold || connections.are_open() => {}
             Ok(Err(_)) | Err(_) => return Ok(()),
         }
-    }
-}
-
-/// Whether there is a notice that was not tried yet. One that was tried in vain is left to the next owner: a receiver may be
-/// away for days.
-fn is_untold(store: &dyn Store) -> Result<bool, adjourn_store::Error> {
-    // The earliest due come first, and those that were tried are due later.
-    Ok(store.notices(1)?.iter().any(|pending| pending.attempts == 0))
-}
-
-/// Whether something in a journal goes on, or will, without a person: what is [at work](is_at_work), or a question that is
-/// decided when its time is over.
-pub fn can_go_on(store: &dyn Store) -> Result<bool, adjourn_store::Error> {
-    Ok(is_at_work(store)? || !store.deadlines(1)?.is_empty())
-}
-
-/// Whether something in a journal goes on: a run that works or waits for a slot, or a roundtable that waits for nobody,
-/// which has no run for a moment between two of its steps.
-pub fn is_at_work(store: &dyn Store) -> Result<bool, adjourn_store::Error> {
-    for status in [RunStatus::Running, RunStatus::Queued] {
-        let filter = RunFilter { status: Some(status), ..RunFilter::default() };
-        if !store.runs(&filter, 1)?.is_empty() {
-            return Ok(true);
-        }
-    }
-    let mut active = RoundtableFilter { status: Some(RoundtableStatus::Active), before: None };
-    loop {
-        let page = store.roundtables(&active, PAGE)?;
-        for row in &page {
-            let todo = load_readable::<Roundtable>(store, row.roundtable_id)?.map(|table| table.todo());
-            match todo {
-                Some(Todo::OpenRound | Todo::Agents { .. } | Todo::RecordRound) => return Ok(true),
-                Some(Todo::Wait(_) | Todo::Nothing) | None => {}
-            }
-        }
-        let Some(last) = page.last().filter(|_| page.len() == PAGE) else { return Ok(false) };
-        active.before = Some(last.roundtable_id);
     }
 }

@@ -26,10 +26,6 @@ pub struct Ending {
 /// Waits until the server should end, and then until nothing is thrown away by it, but no longer than `grace`.
 pub(crate) async fn drained(service: &Service, ending: &Ending, grace: Duration) {
     ending.soon.cancelled().await;
-    let finished = async {
-        service.runtime().drain().await;
-        service.driver().at_rest().await;
-    };
     // What takes longer is left to recovery.
-    let _ = tokio::time::timeout(grace, finished).await;
+    let _ = tokio::time::timeout(grace, service.drain()).await;
 }

@@ -1,27 +1,21 @@
-//! Reads the state changes of all runs and roundtables from the journal, and sends them to a client.
+//! Reads the state changes of all runs and roundtables from the journal.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adjourn_core::fcmp::Header;
 use adjourn_core::{Entry, Event, Frame, FrameType, Record, RoundtableId, RunId, StreamId, roundtable};
-use adjourn_store::{Error, Store};
-use axum::body::Bytes;
-use axum::response::Response;
-use futures::stream;
+use adjourn_runtime::Journal;
+use adjourn_store::Error;
 use serde::Serialize;
-use tokio::sync::watch;
-use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
 
-use crate::observe::metrics::OpenStream;
-use crate::stream::cache::{EventPage, RenderedEvent, StreamCache, StreamSource};
+use crate::stream::cache::{EventPage, RenderedEvent, StreamSource};
 use crate::stream::roundtable_reader;
-use crate::stream::sse::{self, Events, HEARTBEAT, PAGE_ENTRIES};
+use crate::stream::sse::{Events, PAGE_ENTRIES};
 
 /// Reads the state changes of all runs and roundtables from the journal.
 pub(crate) struct AllEventsReader {
-    store: Arc<dyn Store>,
+    journal: Journal,
     /// The engines of runs that were seen lately: each frame names its own.
     engines: Mutex<HashMap<RunId, Arc<str>>>,
 }
@@ -47,8 +41,8 @@ pub(crate) enum StateChangeFrame {
 const ENGINES_MAX: usize = 4096;
 
 impl AllEventsReader {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, engines: Mutex::default() }
+    pub(crate) fn new(journal: Journal) -> Self {
+        Self { journal, engines: Mutex::default() }
     }
 
     fn engine(&self, run_id: RunId) -> Result<Arc<str>, Error> {
@@ -57,7 +51,7 @@ impl AllEventsReader {
             return Ok(engine);
         }
         // A run that was removed meanwhile has no row.
-        let engine: Arc<str> = self.store.run(run_id)?.map(|row| row.engine).unwrap_or_default().into();
+        let engine: Arc<str> = self.journal.run(run_id)?.map(|row| row.engine).unwrap_or_default().into();
         let mut engines = self.engines();
         if engines.len() >= ENGINES_MAX {
             engines.clear();
@@ -85,7 +79,7 @@ impl AllEventsReader {
 
     /// The next entries after `after`, and their changes with the position of each.
     fn next(&self, after: u64) -> Result<(Vec<StateChange>, Vec<Entry>), Error> {
-        let entries = self.store.read_all(after, PAGE_ENTRIES)?;
+        let entries = self.journal.all_entries(after, PAGE_ENTRIES)?;
         let mut found = Vec::new();
         for entry in &entries {
             let changes = match entry.stream {
@@ -127,7 +121,7 @@ impl AllEventsReader {
     }
 
     fn roundtable_changes(&self, entry: &Entry, id: RoundtableId) -> Result<Vec<StateChange>, Error> {
-        let changes = roundtable_reader::state_changes(self.store.as_ref(), entry, id)?;
+        let changes = roundtable_reader::state_changes(&self.journal, entry, id)?;
         let change = |(position, frame)| StateChange { position, frame: StateChangeFrame::Roundtable(frame) };
         Ok(changes.into_iter().map(change).collect())
     }
@@ -152,84 +146,4 @@ fn rendered(StateChange { position, frame }: &StateChange) -> Result<RenderedEve
     let written = events.message(*position, frame);
     written.map_err(|error| Error::Damaged { problem: format!("event {position}: {error}") })?;
     Ok(RenderedEvent { id: *position, bytes: events.into_bytes(), is_last: false })
-}
-
-/// A client that reads the stream of all events.
-pub(crate) struct AllEventsFollower {
-    stream: Arc<StreamCache<AllEventsReader>>,
-    /// The position up to which everything was read.
-    after: u64,
-    /// Events that were read and not yet sent; the bytes are shared with other followers of the stream.
-    pending: VecDeque<Bytes>,
-    greeted: bool,
-    /// Something may be in the journal that was not read.
-    unread: bool,
-    commits: watch::Receiver<u64>,
-    shutdown: CancellationToken,
-    _open: OpenStream,
-}
-
-type Next = Result<Option<(Bytes, AllEventsFollower)>, Error>;
-
-impl AllEventsFollower {
-    /// A follower that has read everything up to `after`; `commits` tells it that there is more.
-    pub(crate) fn new(
-        stream: Arc<StreamCache<AllEventsReader>>,
-        after: u64,
-        commits: watch::Receiver<u64>,
-        shutdown: CancellationToken,
-        open: OpenStream,
-    ) -> Self {
-        Self {
-            stream,
-            after,
-            pending: VecDeque::new(),
-            greeted: false,
-            unread: true,
-            commits,
-            shutdown,
-            _open: open,
-        }
-    }
-
-    /// The stream as it is sent.
-    pub(crate) fn response(self) -> Response {
-        sse::response(stream::try_unfold(self, Self::next))
-    }
-
-    async fn next(mut self) -> Next {
-        if !self.greeted {
-            self.greeted = true;
-            return self.greet();
-        }
-        loop {
-            if let Some(bytes) = self.pending.pop_front() {
-                return Ok(Some((bytes, self)));
-            }
-            if self.shutdown.is_cancelled() {
-                return Ok(None);
-            }
-            if self.unread {
-                let commit = *self.commits.borrow_and_update();
-                let page = self.stream.next(self.after, commit).await?;
-                self.unread = !page.is_all;
-                self.after = page.upto;
-                self.pending.extend(page.events.into_iter().map(|event| event.bytes));
-                continue;
-            }
-            tokio::select! {
-                () = self.shutdown.cancelled() => return Ok(None),
-                changed = self.commits.changed() => match changed {
-                    Ok(()) => self.unread = true,
-                    Err(_) => return Ok(None),
-                },
-                // Not only a sign of life: whoever comes back need not read again what held no change.
-                () = sleep(HEARTBEAT) => return self.greet(),
-            }
-        }
-    }
-
-    fn greet(self) -> Next {
-        Ok(Some((Events::greeting(self.after).into_bytes(), self)))
-    }
 }

@@ -1,4 +1,4 @@
-//! A follower: one client that reads a stream up to its end.
+//! A follower: one client that reads a stream, up to its end if it has one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::observe::metrics::OpenStream;
 use crate::stream::cache::{StreamCache, StreamSource};
 use crate::stream::sse::{self, ALIVE, Events, HEARTBEAT};
 
-/// A client that reads the stream of a run or of a roundtable.
+/// A client that reads the stream of a run, of a roundtable, or of all of them.
 pub(crate) struct Follower<S> {
     stream: Arc<StreamCache<S>>,
     /// The last frame that was read.
@@ -30,10 +30,20 @@ pub(crate) struct Follower<S> {
     /// The terminal frame was read.
     ended: bool,
     commits: watch::Receiver<u64>,
-    /// Text that the agent is writing; none for a roundtable, where several agents write.
+    heartbeat: Heartbeat,
+    /// Text that the agent is writing; only for a run, as several agents write elsewhere.
     deltas: Option<broadcast::Receiver<Delta>>,
     shutdown: CancellationToken,
     _open: OpenStream,
+}
+
+/// What is sent while nothing happens.
+#[derive(Debug, Clone, Copy)]
+enum Heartbeat {
+    /// A sign of life.
+    Alive,
+    /// Up to where the stream was read.
+    Position,
 }
 
 type Next<S> = Result<Option<(Bytes, Follower<S>)>, Error>;
@@ -54,6 +64,7 @@ impl<S: StreamSource> Follower<S> {
             unread: true,
             ended: false,
             commits,
+            heartbeat: Heartbeat::Alive,
             deltas: None,
             shutdown,
             _open: open,
@@ -63,6 +74,12 @@ impl<S: StreamSource> Follower<S> {
     /// Also sends the text that the agent is writing.
     pub(crate) fn with_deltas(self, deltas: broadcast::Receiver<Delta>) -> Self {
         Self { deltas: Some(deltas), ..self }
+    }
+
+    /// Says with each heartbeat up to where the stream was read: where most of what is committed is not sent, a client that
+    /// comes back need not read that again.
+    pub(crate) fn with_positions(self) -> Self {
+        Self { heartbeat: Heartbeat::Position, ..self }
     }
 
     /// The stream as it is sent.
@@ -95,7 +112,13 @@ impl<S: StreamSource> Follower<S> {
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(None),
                 },
-                () = sleep(HEARTBEAT) => return self.send(Bytes::from_static(ALIVE)),
+                () = sleep(HEARTBEAT) => {
+                    let bytes = match self.heartbeat {
+                        Heartbeat::Alive => Bytes::from_static(ALIVE),
+                        Heartbeat::Position => Events::greeting(self.after).into_bytes(),
+                    };
+                    return self.send(bytes);
+                }
             }
         }
     }

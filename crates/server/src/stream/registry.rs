@@ -5,7 +5,8 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use adjourn_core::{RoundtableId, RunId};
-use adjourn_store::{Error, Store};
+use adjourn_runtime::Journal;
+use adjourn_store::Error;
 
 use crate::stream::all_events::AllEventsReader;
 use crate::stream::cache::{StreamCache, StreamSource};
@@ -43,16 +44,12 @@ impl StreamRegistry {
     }
 
     /// The stream of all state changes.
-    pub(crate) fn all(&self, store: &Arc<dyn Store>) -> Result<Arc<StreamCache<AllEventsReader>>, Error> {
+    pub(crate) fn all(&self, journal: Journal) -> Result<Arc<StreamCache<AllEventsReader>>, Error> {
         if let Some(cache) = self.0.all.get() {
             return Ok(cache.clone());
         }
-        let head = store.head()?;
-        Ok(self
-            .0
-            .all
-            .get_or_init(|| Arc::new(StreamCache::new(AllEventsReader::new(store.clone()), head)))
-            .clone())
+        let head = journal.head()?;
+        Ok(self.0.all.get_or_init(|| Arc::new(StreamCache::new(AllEventsReader::new(journal), head))).clone())
     }
 }
 

@@ -1,18 +1,16 @@
 //! Reads the stream of a roundtable, and its state changes, from the journal.
 
-use std::sync::Arc;
-
 use adjourn_core::roundtable::{Event, Frame, render};
 use adjourn_core::{Entry, Record, RoundtableId, StreamId};
-use adjourn_runtime::Service;
-use adjourn_store::{After, Error, Store};
+use adjourn_runtime::{Journal, Service};
+use adjourn_store::{After, Error};
 
 use crate::stream::cache::{EventPage, RenderedEvent, StreamSource};
 use crate::stream::sse::PAGE_ENTRIES;
 
 /// Reads the frames of a roundtable from the journal.
 pub(crate) struct RoundtableReader {
-    store: Arc<dyn Store>,
+    journal: Journal,
     pub(crate) id: RoundtableId,
     /// The facilitator's, which every frame names.
     engine: String,
@@ -20,13 +18,13 @@ pub(crate) struct RoundtableReader {
 
 impl RoundtableReader {
     pub(crate) fn new(service: &Service, id: RoundtableId) -> Result<Self, Error> {
-        let store = service.store().clone();
-        Ok(Self { engine: facilitator(store.as_ref(), id)?, store, id })
+        let journal = service.journal();
+        Ok(Self { engine: facilitator(&journal, id)?, journal, id })
     }
 
     /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
     pub(crate) fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
-        let entries = self.store.read(StreamId::Roundtable(self.id), After::Frame(after), limit)?;
+        let entries = self.journal.entries(StreamId::Roundtable(self.id), After::Frame(after), limit)?;
         let mut frames = Vec::new();
         for entry in &entries {
             // One that cannot be read is left out.
@@ -51,7 +49,7 @@ impl StreamSource for RoundtableReader {
 
 /// The state changes of an entry, each with its position in the journal of everything.
 pub(crate) fn state_changes(
-    store: &dyn Store,
+    journal: &Journal,
     entry: &Entry,
     id: RoundtableId,
 ) -> Result<Vec<(u64, Frame)>, Error> {
@@ -59,7 +57,7 @@ pub(crate) fn state_changes(
     if !record.events.iter().any(is_change) {
         return Ok(Vec::new());
     }
-    let engine = facilitator(store, id)?;
+    let engine = facilitator(journal, id)?;
     // The position of an entry is that of its last event.
     let before = entry.position - u64::from(entry.events);
     let mut found = Vec::new();
@@ -110,8 +108,8 @@ fn is_change(event: &Event) -> bool {
 }
 
 /// The engine that plays the facilitator of a roundtable, which every frame names: it is in the first entry.
-fn facilitator(store: &dyn Store, id: RoundtableId) -> Result<String, Error> {
-    let first = store.read(id.into(), After::START, 1)?;
+fn facilitator(journal: &Journal, id: RoundtableId) -> Result<String, Error> {
+    let first = journal.entries(id.into(), After::START, 1)?;
     let Some(first) = first.first() else { return Ok(String::new()) };
     let Ok(record) = read(first) else { return Ok(String::new()) };
     let opened = record

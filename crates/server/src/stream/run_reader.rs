@@ -1,10 +1,9 @@
 //! Reads the stream of a run from the journal.
 
-use std::sync::Arc;
-
 use adjourn_core::fcmp::Header;
 use adjourn_core::{Frame, Record, RunId, StreamId};
-use adjourn_store::{After, Error, Store};
+use adjourn_runtime::Journal;
+use adjourn_store::{After, Error};
 
 use crate::stream::cache::{EventPage, RenderedEvent, StreamSource};
 use crate::stream::sse::PAGE_ENTRIES;
@@ -12,7 +11,7 @@ use crate::stream::sse::PAGE_ENTRIES;
 /// Reads the frames of a run from the journal.
 #[derive(Clone)]
 pub(crate) struct RunReader {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) journal: Journal,
     pub(crate) id: RunId,
     pub(crate) engine: String,
 }
@@ -21,7 +20,7 @@ impl RunReader {
     /// The frames of up to `limit` entries after the frame `after`, and how many entries there were.
     pub(crate) fn frames(&self, after: u64, limit: usize) -> Result<(Vec<Frame>, usize), Error> {
         let header = Header { run_id: self.id, engine: &self.engine };
-        let entries = self.store.read(StreamId::Run(self.id), After::Frame(after), limit)?;
+        let entries = self.journal.entries(StreamId::Run(self.id), After::Frame(after), limit)?;
         let mut frames = Vec::new();
         for entry in &entries {
             // One that cannot be read is left out. A run that had not ended says so in a warning of its own.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adjourn_core::{Notice, NoticeId};
-use adjourn_runtime::Service;
-use adjourn_store::{Error, Pending, Settled, Store};
+use adjourn_runtime::{Journal, Service};
+use adjourn_store::{Error, Pending, Settled};
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use tokio::time::{sleep, timeout};
@@ -58,7 +58,7 @@ impl Deliverer {
     }
 
     pub(super) async fn run(mut self, shutdown: CancellationToken) {
-        let mut commits = self.service.store().watch();
+        let mut commits = self.service.journal().watch();
         while !shutdown.is_cancelled() {
             // Before looking, so that a commit in between is not slept over.
             commits.mark_unchanged();
@@ -89,8 +89,8 @@ impl Deliverer {
         if self.taken.len() >= UNDER_WAY_MAX {
             return Ok(None);
         }
-        let now = self.service.runtime().now();
-        let pending = asked(&self.service, |store| store.notices(LOOK_AT)).await?;
+        let now = self.service.now();
+        let pending = asked(&self.service, |journal| journal.notices(LOOK_AT)).await?;
         for Pending { notice, due_at, attempts } in pending {
             if self.taken.contains(&notice.id) {
                 continue;
@@ -127,7 +127,7 @@ impl Deliverer {
             return Ok(());
         }
         let settled = self.settled.clone();
-        asked(&self.service, move |store| store.settle_notices(&settled)).await?;
+        asked(&self.service, move |journal| journal.settle_notices(&settled)).await?;
         for Settled::Done(id) | Settled::Again(id, _) in self.settled.drain(..) {
             self.taken.remove(&id);
         }
@@ -138,10 +138,10 @@ impl Deliverer {
 /// Asks the journal, on a thread that may wait.
 async fn asked<T: Send + 'static>(
     service: &Service,
-    ask: impl FnOnce(&dyn Store) -> Result<T, Error> + Send + 'static,
+    ask: impl FnOnce(&Journal) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let store = service.store().clone();
-    let asked = tokio::task::spawn_blocking(move || ask(store.as_ref())).await;
+    let journal = service.journal();
+    let asked = tokio::task::spawn_blocking(move || ask(&journal)).await;
     asked.unwrap_or_else(|error| {
         Err(Error::Failed { doing: "be asked for notices", problem: error.to_string() })
     })
@@ -149,7 +149,7 @@ async fn asked<T: Send + 'static>(
 
 async fn tell(receiver: Arc<Receiver>, service: Service, notice: Notice, attempts: u32) -> Settled {
     let id = notice.id;
-    match receiver.tell(&notice, service.runtime().now()).await {
+    match receiver.tell(&notice, service.now()).await {
         Answer::Heard => {
             tracing::debug!(stream = %id.stream, webhook_id = %id, "webhook delivered");
             Settled::Done(id)
@@ -158,7 +158,7 @@ async fn tell(receiver: Arc<Receiver>, service: Service, notice: Notice, attempt
             tracing::warn!(stream = %id.stream, webhook_id = %id, "webhook dropped: the receiver says that it is gone (410)");
             Settled::Done(id)
         }
-        Answer::Failed(problem) => match schedule::again(id, attempts + 1, service.runtime().now()) {
+        Answer::Failed(problem) => match schedule::again(id, attempts + 1, service.now()) {
             Some(at) => {
                 tracing::info!(stream = %id.stream, webhook_id = %id, attempts = attempts + 1, problem, "webhook not heard: once more at {at}");
                 Settled::Again(id, at)

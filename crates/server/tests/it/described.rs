@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use adjourn_server::Code;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
@@ -17,7 +17,7 @@ async fn the_document_describes_every_route() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_reference_of_the_document_leads_somewhere() {
+async fn every_reference_of_the_document_leads_somewhere_and_every_type_is_referred_to() {
     let document = Stage::new().await.get("/openapi.json").await.is(200);
     let mut open = vec![&document];
     let mut references = BTreeSet::new();
@@ -34,7 +34,18 @@ async fn every_reference_of_the_document_leads_somewhere() {
     let nowhere =
         references.iter().copied().filter(|it| document.pointer(it.trim_start_matches('#')).is_none());
     assert_eq!(nowhere.collect::<Vec<_>>(), [""; 0]);
-    assert!(references.contains("#/components/schemas/RunView"));
+    let types = document["components"]["schemas"].as_object().unwrap().keys();
+    let unused = types.filter(|name| !references.contains(format!("#/components/schemas/{name}").as_str()));
+    assert_eq!(unused.collect::<Vec<_>>(), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_server_takes_a_token_and_needs_none() {
+    let document = Stage::new().await.get("/openapi.json").await.is(200);
+    assert_eq!(document["servers"][0]["url"], "/");
+    assert_eq!(document["paths"]["/healthz"]["get"]["security"], json!([]));
+    let start = &document["paths"]["/v1/runs"]["post"];
+    assert_eq!(start["security"], json!([{}, { "token": ["admin"] }]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

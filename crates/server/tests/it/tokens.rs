@@ -90,17 +90,41 @@ async fn without_a_token_only_the_signs_of_life_are_to_be_had() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_document_says_which_routes_need_a_token() {
+async fn the_document_says_which_role_each_operation_needs() {
     let guarded = Guarded::new("").await;
     let document = guarded.call(&guarded.read, Method::GET, "/openapi.json").send().await.is(200);
     assert_eq!(document["components"]["securitySchemes"]["token"]["scheme"], "bearer");
     let paths = document["paths"].as_object().unwrap();
     let operations = paths.iter().flat_map(|(path, item)| {
-        item.as_object().unwrap().values().map(move |operation| (path.as_str(), operation.get("security")))
+        item.as_object().unwrap().iter().map(move |(method, operation)| (method, path, operation))
     });
-    for (path, security) in operations {
-        let expected = (!["/healthz", "/readyz"].contains(&path)).then(|| json!([{ "token": [] }]));
-        assert_eq!(security, expected.as_ref(), "{path}");
+    for (method, path, operation) in operations {
+        let method: Method = method.to_uppercase().parse().unwrap();
+        let what = format!("{method} {path}");
+        let address = path.replace(['{', '}'], "");
+        let Some(required) = operation["security"].get(0) else {
+            guarded.stage.call(method, &address).send().await.is(200);
+            continue;
+        };
+        let role = required["token"][0].as_str().unwrap();
+        let sentence = format!("Needs the role `{role}`.");
+        assert!(operation["description"].as_str().unwrap().ends_with(&sentence), "{what}");
+        let (enough, lower) = match role {
+            "read" => (&guarded.read, None),
+            "reply" => (&guarded.reply, Some(&guarded.read)),
+            "admin" => (&guarded.admin, Some(&guarded.reply)),
+            other => panic!("{what} needs `{other}`"),
+        };
+        let refused = match lower {
+            Some(lower) => guarded.send(lower, method.clone(), &address, &json!({})).await,
+            None => guarded.stage.call(method.clone(), &address).send().await,
+        };
+        let code = if lower.is_some() { (403, "ROLE_TOO_LOW") } else { (401, "TOKEN_MISSING") };
+        refused.is_problem(code.0, code.1);
+        // The body of a stream does not end: its head is enough.
+        let method = if method == Method::GET { Method::HEAD } else { method };
+        let answer = guarded.send(enough, method, &address, &json!({})).await;
+        assert!(![401, 403].contains(&answer.status.as_u16()), "{what}: {}", answer.status);
     }
 }
 

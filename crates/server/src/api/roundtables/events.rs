@@ -62,7 +62,7 @@ pub(crate) async fn events(
     }
     let (row, commits, reader) = server
         .blocking(move |service| {
-            let commits = service.store().watch_stream(id.into());
+            let commits = service.journal().watch_stream(id.into());
             Ok((service.roundtable_row(id)?, commits, RoundtableReader::new(service, id)?))
         })
         .await?;

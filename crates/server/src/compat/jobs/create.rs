@@ -1,7 +1,6 @@
 //! Creates a job.
 
 use adjourn_api::Code;
-use adjourn_runtime::skill::find;
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -23,7 +22,8 @@ pub(super) async fn create(
     let (name, request) = request::read(&document)?;
     server
         .blocking(move |service| {
-            find(&name, &service.desk().config().skills)
+            service
+                .skill_folder(&name)
                 .map(drop)
                 .map_err(|not_found| Problem::new(Code::UnknownSkill, not_found.to_string()))
         })

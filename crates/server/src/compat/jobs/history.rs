@@ -29,7 +29,7 @@ pub(super) async fn page(
 ) -> Result<Json<Value>, Problem> {
     let page = server.blocking(move |service| {
         let row = service.row(id)?;
-        let reader = RunReader { store: service.store().clone(), id, engine: row.engine };
+        let reader = RunReader { journal: service.journal(), id, engine: row.engine };
         let after = from_seq.unwrap_or(1).saturating_sub(1);
         let (mut frames, _) = reader.frames(after, EVENTS_MAX)?;
         frames.retain(|frame| to_seq.is_none_or(|last| frame.seq <= last));

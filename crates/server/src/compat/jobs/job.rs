@@ -15,8 +15,8 @@ use crate::stream::run_reader::RunReader;
 pub(super) async fn show(State(server): State<Server>, RunPath(id): RunPath) -> Result<Json<Value>, Problem> {
     let shown = server.blocking(move |service| {
         let run = service.run(id)?;
-        let store = service.store().clone();
-        let frames = RunReader { store, id, engine: run.spec().engine.clone() }.frames(0, usize::MAX)?.0;
+        let journal = service.journal();
+        let frames = RunReader { journal, id, engine: run.spec().engine.clone() }.frames(0, usize::MAX)?.0;
         Ok(job(&run, &Recovery::of(&frames)))
     });
     shown.await.map(Json)

@@ -44,7 +44,7 @@ fn result(run: &Run, files: Vec<String>) -> Value {
 fn files(service: &Service, run: &Run) -> Vec<String> {
     let Some(data) = run.result() else { return Vec::new() };
     // Pruned since, or not readable any more: then there are no files to name either.
-    let Ok(workspace) = service.desk().workspaces().of(run) else { return Vec::new() };
+    let Ok(workspace) = service.workspace(run) else { return Vec::new() };
     let skill = workspace.skill.as_deref().and_then(|folder| Skill::load(folder).ok());
     let output = skill.and_then(|skill| skill.output);
     let keys = output.iter().flat_map(|output| output.files());

@@ -40,7 +40,7 @@ pub(super) async fn events(
     let after = sse::begin(&headers, wanted.cursor)?.unwrap_or(0);
     let (run, commits) = server
         .blocking(move |service| {
-            let commits = service.store().watch_stream(id.into());
+            let commits = service.journal().watch_stream(id.into());
             Ok((service.run(id)?, commits))
         })
         .await?;
@@ -50,7 +50,7 @@ pub(super) async fn events(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let pending = run.open_interactions().next().map(|interaction| interaction.interaction_id);
-    let reader = RunReader { store: server.service.store().clone(), id, engine: run.spec().engine.clone() };
+    let reader = RunReader { journal: server.service.journal(), id, engine: run.spec().engine.clone() };
     let follower = Follower {
         reader,
         after,

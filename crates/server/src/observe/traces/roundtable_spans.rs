@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use adjourn_core::roundtable::Event;
 use adjourn_core::{Record, RoundtableId, RunId, Timestamp};
-use adjourn_store::{After, Error, Store};
+use adjourn_runtime::Journal;
+use adjourn_store::{After, Error};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{SpanId, Status, TraceId};
 use opentelemetry_sdk::trace::SpanData;
@@ -17,11 +18,11 @@ use super::spans::{Part, span_id};
 const PAGE_ENTRIES: usize = 256;
 
 /// The spans of a roundtable that was closed.
-pub(super) fn of(store: &dyn Store, id: RoundtableId) -> Result<Vec<SpanData>, Error> {
+pub(super) fn of(journal: &Journal, id: RoundtableId) -> Result<Vec<SpanData>, Error> {
     let mut trace = Trace::new();
     let mut after = 0;
     loop {
-        let entries = store.read(id.into(), After::Seq(after), PAGE_ENTRIES)?;
+        let entries = journal.entries(id.into(), After::Seq(after), PAGE_ENTRIES)?;
         for entry in &entries {
             after = entry.seq;
             // One that cannot be read is left out: a trace with a hole is better than none.

@@ -9,7 +9,8 @@ use adjourn_core::{
     ContractAction, ContractSpec, ContractStatus, Entry, Event, ExecutionId, Record, RunId, RunStatus,
     Timestamp,
 };
-use adjourn_store::{After, Error, Store};
+use adjourn_runtime::Journal;
+use adjourn_store::{After, Error};
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
@@ -24,11 +25,11 @@ const CHANGES_MAX: usize = 128;
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The spans of a run that has ended.
-pub(super) fn of(store: &dyn Store, run_id: RunId) -> Result<Vec<SpanData>, Error> {
+pub(super) fn of(journal: &Journal, run_id: RunId) -> Result<Vec<SpanData>, Error> {
     let mut trace = Trace::new(run_id);
     let mut after = 0;
     loop {
-        let entries = store.read(run_id.into(), After::Seq(after), PAGE_ENTRIES)?;
+        let entries = journal.entries(run_id.into(), After::Seq(after), PAGE_ENTRIES)?;
         for entry in &entries {
             trace.add(entry)?;
             after = entry.seq;
