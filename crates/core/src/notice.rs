@@ -171,8 +171,8 @@ impl Notice {
             }
             _ => None,
         };
-        let (last, kind) =
-            events.iter().enumerate().filter_map(|(at, event)| Some((at, news(event)?))).last()?;
+        let mut told = events.iter().enumerate().filter_map(|(at, event)| Some((at, news(event)?)));
+        let (last, kind) = told.next_back()?;
         if !wanted.has(kind) {
             return None;
         }

@@ -9,6 +9,7 @@ mod arguments;
 mod changes;
 mod handler;
 mod resources;
+mod roundtable_tools;
 mod tools;
 mod transcript;
 

@@ -1,6 +1,8 @@
 //! What the tools answer: a run as a model needs it, which is less than `/v1/runs/{id}` has, and says what to do next.
 
-use adjourn_core::{Interaction, InteractionView, Run, RunError, RunStatus};
+use adjourn_core::machines::RoundtableStatus;
+use adjourn_core::roundtable::{self, Roundtable};
+use adjourn_core::{Interaction, InteractionView, RoundtableId, Run, RunError, RunStatus};
 use adjourn_runtime::skill::{Installed, Skill};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -87,8 +89,11 @@ fn next(status: RunStatus) -> &'static str {
 /// A question that waits for an answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Question {
-    run_id: String,
-    /// Pass this to `reply_to_run`.
+    /// The run that asks; none where a roundtable does.
+    run_id: Option<String>,
+    /// The roundtable that asks; none where a run does.
+    roundtable_id: Option<String>,
+    /// Pass this to `reply_to_run` or `reply_roundtable`.
     interaction_id: u32,
     /// The form of the answer: `open_text`, `choose_one`, `choose_many`, `confirm` or `form`.
     kind: String,
@@ -107,20 +112,108 @@ const NAMED: [&str; 6] = ["interaction_id", "kind", "prompt", "created_at", "dea
 
 impl Question {
     pub(super) fn of(run: &Run, interaction: &Interaction) -> Self {
-        let mut details = json!(InteractionView::of(run, interaction));
+        Self { run_id: Some(run.id().to_string()), ..Self::shown(&InteractionView::of(run, interaction)) }
+    }
+
+    pub(super) fn of_roundtable(id: RoundtableId, interaction: &roundtable::Interaction) -> Self {
+        let view = InteractionView::of_roundtable(interaction);
+        Self { roundtable_id: Some(id.to_string()), ..Self::shown(&view) }
+    }
+
+    fn shown(view: &InteractionView) -> Self {
+        let mut details = json!(view);
         if let Value::Object(members) = &mut details {
             members.retain(|key, _| !NAMED.contains(&key.as_str()));
         }
         Self {
-            run_id: run.id().to_string(),
-            interaction_id: interaction.interaction_id.0,
-            kind: interaction.question.kind.to_string(),
-            prompt: interaction.question.prompt.clone(),
+            run_id: None,
+            roundtable_id: None,
+            interaction_id: view.interaction_id.0,
+            kind: view.question.kind.to_string(),
+            prompt: view.question.prompt.clone(),
             details,
-            created_at: interaction.created_at.to_string(),
-            deadline_at: interaction.deadline_at.map(|deadline| deadline.to_string()),
+            created_at: view.created_at.to_string(),
+            deadline_at: view.deadline_at.map(|deadline| deadline.to_string()),
         }
     }
+}
+
+/// A roundtable.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RoundtableState {
+    roundtable_id: String,
+    /// `active` or `closed`.
+    status: String,
+    /// What to do next.
+    next: String,
+    subject: String,
+    workflow: String,
+    /// How many rounds are recorded.
+    rounds: u32,
+    /// What it asks a person; none while it does not wait.
+    question: Option<Question>,
+    /// What is written down so far. Their texts are in the document: `export_roundtable`.
+    artifacts: Vec<ArtifactInShort>,
+    /// Conflicts that are open.
+    conflicts: Vec<String>,
+    /// Why it was closed.
+    close_reason: Option<String>,
+    /// What went wrong, where something did.
+    problem: Option<String>,
+    created_at: String,
+    updated_at: String,
+}
+
+/// A result of a roundtable.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ArtifactInShort {
+    artifact_id: String,
+    status: String,
+    title: String,
+}
+
+impl RoundtableState {
+    pub(super) fn of(roundtable: &Roundtable) -> Self {
+        let spec = roundtable.spec();
+        let pending = roundtable.pending();
+        let next = match (roundtable.status(), pending) {
+            (RoundtableStatus::Closed, _) => "it is closed: export_roundtable has the document",
+            (RoundtableStatus::Active, Some(_)) => {
+                "it waits for a person: show the question to your user and pass on what they say with reply_roundtable"
+            }
+            (RoundtableStatus::Active, None) => {
+                "its agents are at work: call wait_for_change without a run_id, then get_roundtable again"
+            }
+        };
+        let artifacts = roundtable.artifacts().iter().map(|artifact| ArtifactInShort {
+            artifact_id: artifact.id.to_string(),
+            status: artifact.status.to_string(),
+            title: artifact.version.title.clone(),
+        });
+        Self {
+            roundtable_id: roundtable.id().to_string(),
+            status: roundtable.status().to_string(),
+            next: next.to_owned(),
+            subject: spec.subject.clone(),
+            workflow: spec.workflow.clone(),
+            rounds: roundtable.recorded_rounds(),
+            question: pending.map(|pending| Question::of_roundtable(roundtable.id(), pending)),
+            artifacts: artifacts.collect(),
+            conflicts: roundtable.open_conflicts().map(|conflict| conflict.about.title.clone()).collect(),
+            close_reason: roundtable.closing().map(|closing| closing.reason.to_string()),
+            problem: roundtable.closing().and_then(|closing| closing.problem.clone()),
+            created_at: roundtable.created_at().to_string(),
+            updated_at: roundtable.updated_at().to_string(),
+        }
+    }
+}
+
+/// What came out of a roundtable so far.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Exported {
+    pub(super) roundtable_id: String,
+    /// The document: Markdown, or JSON as text.
+    pub(super) document: String,
 }
 
 /// Questions that wait for an answer, the oldest first.

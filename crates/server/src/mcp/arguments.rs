@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use adjourn_api::NewRun;
-use adjourn_core::{Action, FieldError, RunId};
+use adjourn_api::read::Document;
+use adjourn_api::{NewRoundtable, NewRun};
+use adjourn_core::{Action, FieldError, RoundtableId, RunId, check_depth};
 use adjourn_runtime::request::RunRequest;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::extract::body::{KEY_RULE, is_key};
-use crate::extract::query::run_id;
+use crate::extract::body::{self, KEY_RULE, is_key};
+use crate::extract::query::{roundtable_id, run_id};
 use crate::problem::Problem;
 
 /// A new run: everything that `POST /v1/runs` takes, and an idempotency key.
@@ -54,13 +55,107 @@ impl JsonSchema for StartRun {
 impl StartRun {
     /// The request, and its idempotency key.
     pub(super) fn read(mut self) -> Result<(RunRequest, Option<String>), Problem> {
-        let given = match self.0.shift_remove(IDEMPOTENCY_KEY) {
-            None | Some(Value::Null) => None,
-            // Text that is none is no key either.
-            Some(given) => Some(given.as_str().unwrap_or_default().to_owned()),
-        };
+        let given = take_key(&mut self.0);
         let request = RunRequest::read(&Value::Object(self.0)).map_err(Problem::invalid)?;
-        Ok((request, key(given.as_deref())?))
+        Ok((request, given?))
+    }
+}
+
+/// A new roundtable: everything that `POST /v1/roundtables` takes, and an idempotency key.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct StartRoundtable(Map<String, Value>);
+
+impl JsonSchema for StartRoundtable {
+    fn schema_name() -> Cow<'static, str> {
+        "StartRoundtable".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = described::<NewRoundtable>();
+        schema["properties"][IDEMPOTENCY_KEY] = json!({
+            "type": ["string", "null"],
+            "description": "Any text of your own. If you call again with the same text and the same arguments, because you \
+                did not get the answer, no second roundtable is opened.",
+        });
+        Schema::try_from(schema).unwrap_or_default()
+    }
+}
+
+impl StartRoundtable {
+    /// The request, and its idempotency key.
+    pub(super) fn read(mut self) -> Result<(NewRoundtable, Option<String>), Problem> {
+        let given = take_key(&mut self.0)?;
+        let arguments = Value::Object(self.0);
+        check_depth(&arguments)
+            .map_err(|too_big| Problem::invalid(vec![FieldError::new("", too_big.to_string())]))?;
+        Ok((body::read(&Document::of(arguments))?, given))
+    }
+}
+
+/// One roundtable.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OneRoundtable {
+    /// The roundtable: `rt_…`.
+    roundtable_id: String,
+}
+
+impl OneRoundtable {
+    pub(super) fn id(&self) -> Result<RoundtableId, Problem> {
+        roundtable_id(&self.roundtable_id)
+    }
+}
+
+/// An answer to what a roundtable asks.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplyRoundtable {
+    /// The roundtable that asks.
+    roundtable_id: String,
+    /// Which of its questions: the `interaction_id`. Leave it out for the one that is open.
+    #[serde(default)]
+    pub(super) interaction_id: Option<u32>,
+    /// One of the words that the question offers, a decision or a remark in words, or an object with `decision` and `text`.
+    pub(super) response: Value,
+    /// Any text of your own. If you call again with the same text and the same answer, it counts once.
+    #[serde(default)]
+    idempotency_key: Option<String>,
+}
+
+impl ReplyRoundtable {
+    pub(super) fn id(&self) -> Result<RoundtableId, Problem> {
+        roundtable_id(&self.roundtable_id)
+    }
+
+    pub(super) fn key(&self) -> Result<Option<String>, Problem> {
+        key(self.idempotency_key.as_deref())
+    }
+}
+
+/// The document of a roundtable.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExportRoundtable {
+    /// The roundtable: `rt_…`.
+    roundtable_id: String,
+    /// `md` for people, which is the default, or `json` with everything.
+    #[serde(default)]
+    pub(super) format: ExportFormat,
+}
+
+/// The form of a document.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ExportFormat {
+    #[default]
+    Md,
+    Json,
+}
+
+impl ExportRoundtable {
+    pub(super) fn id(&self) -> Result<RoundtableId, Problem> {
+        roundtable_id(&self.roundtable_id)
     }
 }
 
@@ -170,6 +265,15 @@ fn inline(schema: &mut Value, components: &BTreeMap<String, Value>) {
         Value::Object(members) => members.values_mut().for_each(|it| inline(it, components)),
         Value::Array(items) => items.iter_mut().for_each(|it| inline(it, components)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Takes the idempotency key out of the arguments of a call.
+fn take_key(arguments: &mut Map<String, Value>) -> Result<Option<String>, Problem> {
+    match arguments.shift_remove(IDEMPOTENCY_KEY) {
+        None | Some(Value::Null) => Ok(None),
+        // Text that is none is no key either.
+        Some(given) => key(Some(given.as_str().unwrap_or_default())),
     }
 }
 

@@ -24,7 +24,8 @@ use crate::server::Server;
 
 const INSTRUCTIONS: &str = "Adjourn runs agent work that may stop and ask a person. Start a run with start_run, \
     follow it with wait_for_change, and when its status is waiting_user, show its questions to your user and answer \
-    with reply_to_run. A run may wait for days: you need not stay, list_inbox shows later what waits.";
+    with reply_to_run. A run may wait for days: you need not stay, list_inbox shows later what waits. A roundtable is several \
+    agents that discuss a subject: start_roundtable, get_roundtable, reply_roundtable, export_roundtable.";
 
 /// Answers requests of MCP clients. There is one of these for each request.
 #[derive(Clone)]
@@ -114,8 +115,9 @@ fn caller(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
 /// The role that a tool takes, which is that of the route that does the same.
 fn role(tool: &str) -> Role {
     match tool {
-        "list_skills" | "read_run" | "list_inbox" | "wait_for_change" => Role::Read,
-        "reply_to_run" => Role::Reply,
+        "list_skills" | "read_run" | "list_inbox" | "wait_for_change" | "get_roundtable"
+        | "export_roundtable" => Role::Read,
+        "reply_to_run" | "reply_roundtable" => Role::Reply,
         _ => Role::Admin,
     }
 }

@@ -1,7 +1,7 @@
 //! The tools. The comments on the functions are what a model reads.
 
 use adjourn_api::Page;
-use adjourn_core::InteractionId;
+use adjourn_core::{InteractionId, StreamId};
 use adjourn_runtime::{ReplyRequest, Service};
 use adjourn_store::OpenCursor;
 use rmcp::handler::server::router::tool::ToolRouter;
@@ -20,7 +20,7 @@ use crate::problem::Problem;
 
 impl Handler {
     pub(super) fn tools() -> ToolRouter<Self> {
-        Self::tool_router()
+        Self::tool_router() + Self::roundtable_tools()
     }
 }
 
@@ -58,7 +58,7 @@ impl Handler {
         self.server.blocking(move |service| Ok(Json(RunState::of(&service.run(id)?)))).await
     }
 
-    /// Lists every question that waits for a person, of all runs, the oldest first.
+    /// Lists every question that waits for a person, of all runs and roundtables, the oldest first.
     #[tool(annotations(title = "List the inbox", read_only_hint = true, open_world_hint = false))]
     async fn list_inbox(&self, Parameters(wanted): Parameters<Inbox>) -> Result<Json<Questions>, Problem> {
         let limit = limit(wanted.limit)?;
@@ -68,10 +68,18 @@ impl Handler {
             let page = Page::cut(open, limit, |open| inbox::write_cursor(OpenCursor::after(open)));
             let Page { items: open, next_cursor } = page;
             // One that was answered meanwhile is left out.
-            let questions = open.iter().filter_map(|open| {
-                let run = service.run(open.stream.run()?).ok()?;
-                let interaction = run.interaction(open.interaction_id).filter(|it| it.is_open())?;
-                Some(Question::of(&run, interaction))
+            let questions = open.iter().filter_map(|open| match open.stream {
+                StreamId::Run(id) => {
+                    let run = service.run(id).ok()?;
+                    let interaction = run.interaction(open.interaction_id).filter(|it| it.is_open())?;
+                    Some(Question::of(&run, interaction))
+                }
+                StreamId::Roundtable(id) => {
+                    let roundtable = service.roundtable(id).ok()?;
+                    let pending =
+                        roundtable.pending().filter(|it| it.interaction_id == open.interaction_id)?;
+                    Some(Question::of_roundtable(id, pending))
+                }
             });
             Ok(Json(Questions { questions: questions.collect(), next_cursor }))
         };

@@ -188,7 +188,7 @@ fn log_roundtable_event(roundtable_id: RoundtableId, round: u32, event: &roundta
             debug!(roundtable_id, round, role = %purpose.role(), %run_id, "agent activated");
         }
         E::ResumeFellBack { .. } => {
-            info!(roundtable_id, round, "an agent could not take up its conversation")
+            info!(roundtable_id, round, "an agent could not take up its conversation");
         }
         E::FacilitatorLost { run_id, .. } => {
             warn!(roundtable_id, round, %run_id, "the facilitator said nothing that can be used");

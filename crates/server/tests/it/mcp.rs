@@ -16,14 +16,14 @@ async fn ask(stage: &Stage, method: &str, params: Value) -> Value {
 }
 
 /// What a tool answers, which is no error.
-async fn call(stage: &Stage, tool: &str, arguments: Value) -> Value {
+pub(crate) async fn call(stage: &Stage, tool: &str, arguments: Value) -> Value {
     let answer = ask(stage, "tools/call", json!({ "name": tool, "arguments": arguments })).await;
     assert_eq!(answer["result"]["isError"], false, "{answer}");
     answer["result"]["structuredContent"].clone()
 }
 
 /// The code of the error that a tool answers, which its text begins with.
-async fn refused(stage: &Stage, tool: &str, arguments: Value) -> String {
+pub(crate) async fn refused(stage: &Stage, tool: &str, arguments: Value) -> String {
     let answer = ask(stage, "tools/call", json!({ "name": tool, "arguments": arguments })).await;
     let result = &answer["result"];
     assert_eq!(result["isError"], true, "{answer}");

@@ -10,6 +10,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Event, Events};
+use crate::mcp::{call, refused};
 use crate::stage::Stage;
 
 const ENGINE: &str = "[engines.table]\nkind = \"exec\"\npreset = \"command\"\ncommand = [\"./table.sh\"]\n";
@@ -274,4 +275,46 @@ async fn pages_hold_every_roundtable_once() {
     let closed = stage.get("/v1/roundtables?status=closed").await.is(200);
     assert_eq!(closed["items"].as_array().unwrap().len(), 1);
     assert_eq!(closed["items"][0]["close_reason"], "user_closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_starts_a_roundtable_over_mcp_answers_it_and_reads_its_document() {
+    let stage = stage().await;
+    let arguments = request(json!({ "idempotency_key": "k" }));
+    let opened = call(&stage, "start_roundtable", arguments.clone()).await;
+    assert_eq!(call(&stage, "start_roundtable", arguments).await["roundtable_id"], opened["roundtable_id"]);
+    let id = opened["roundtable_id"].as_str().unwrap().to_owned();
+    let table = Table { stage: &stage, id: id.clone() };
+    table.until("user.input.required").await;
+    let inbox = call(&stage, "list_inbox", json!({})).await;
+    let question = &inbox["questions"][0];
+    assert_eq!((&question["roundtable_id"], &question["run_id"]), (&json!(id), &Value::Null), "{inbox}");
+    let state = call(&stage, "get_roundtable", json!({ "roundtable_id": id })).await;
+    assert_eq!((&state["question"], &state["rounds"]), (question, &json!(2)), "{state}");
+    assert_eq!(state["conflicts"], json!(["Cash or card"]));
+    let reply = json!({
+        "roundtable_id": id, "interaction_id": question["interaction_id"], "response": "accept", "idempotency_key": "r",
+    });
+    for _ in 0..2 {
+        call(&stage, "reply_roundtable", reply.clone()).await;
+    }
+    table.until("roundtable.closed").await;
+    let closed = call(&stage, "get_roundtable", json!({ "roundtable_id": id })).await;
+    assert_eq!(
+        (&closed["status"], &closed["close_reason"]),
+        (&json!("closed"), &json!("concluded")),
+        "{closed}"
+    );
+    assert_eq!(closed["artifacts"][0]["title"], "Cards are taken");
+    let document = call(&stage, "export_roundtable", json!({ "roundtable_id": id })).await;
+    assert!(document["document"].as_str().unwrap().contains("Cards are taken"), "{document}");
+    let whole = call(&stage, "export_roundtable", json!({ "roundtable_id": id, "format": "json" })).await;
+    let whole: Value = serde_json::from_str(whole["document"].as_str().unwrap()).unwrap();
+    assert_eq!(whole["roundtable"]["roundtable_id"], json!(id));
+    assert_eq!(refused(&stage, "start_roundtable", json!({ "subjekt": "x" })).await, "INVALID");
+    assert_eq!(refused(&stage, "reply_roundtable", reply_to_nothing(&id)).await, "NOT_OPEN");
+}
+
+fn reply_to_nothing(id: &str) -> Value {
+    json!({ "roundtable_id": id, "interaction_id": 1, "response": "stop" })
 }
