@@ -75,7 +75,7 @@ impl From<Error> for Denied {
     }
 }
 
-/// Decides commands in order. See the [module](self).
+/// Decides commands in order.
 pub struct Decider<T> {
     store: Arc<dyn Store>,
     /// What somebody is to be told of.

@@ -65,7 +65,7 @@ impl From<Error> for TableDenied {
     }
 }
 
-/// Decides commands to roundtables. See the [module](self).
+/// Decides commands to roundtables.
 pub struct TableDecider<T> {
     store: Arc<dyn Store>,
     /// What was asked and is not decided yet.
