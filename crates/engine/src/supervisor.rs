@@ -4,8 +4,8 @@
 //! with `setsid` or were forked twice. Killing the leader leaves the rest; killing its group leaves what left the group.
 //! So there are two small processes of our own between Adjourn and its programs:
 //!
-//! - the [launcher](launcher), one for all of them, which is this binary started once more, and forks
-//! - a [supervisor](supervise) for each, which builds the wall around its program ([`Sandbox`](crate::Sandbox)), starts it,
+//! - the launcher, one for all of them, which is this binary started once more, and forks
+//! - a supervisor for each, which builds the wall around its program ([`Sandbox`]), starts it,
 //!   passes its exit status on, and ends only after everything else of the program is gone.
 //!
 //! So the end of the supervisor *is* the end of the tree, and it is the supervisor's process that is reported and

@@ -39,7 +39,7 @@ pub struct Request<T, S: Stream = Run> {
     pub ticket: T,
 }
 
-/// Decides commands in order. See the [module](self).
+/// Decides commands in order.
 pub struct Decider<T, S: StoredStream = Run> {
     store: Arc<dyn Store>,
     /// What somebody is to be told of.

@@ -13,7 +13,7 @@ pub const STEP_MAX: Duration = Duration::from_secs(2);
 /// Stands for a thread that waits for work.
 const IDLE: u64 = 0;
 
-/// When the current steps began. See the [module](self).
+/// When the current steps began.
 #[derive(Debug)]
 pub struct Pulse {
     began: Instant,

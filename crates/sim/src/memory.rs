@@ -30,7 +30,7 @@ pub enum Unsynced {
     Kept,
 }
 
-/// A store in memory. See the [module](self).
+/// A store in memory.
 #[derive(Default)]
 pub struct MemoryStore {
     /// Held by whoever commits, for as long as that takes.

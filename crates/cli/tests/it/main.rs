@@ -32,6 +32,7 @@ mod serving;
 mod skills;
 mod statechart;
 mod terminal;
+#[cfg(target_os = "linux")]
 mod tls;
 mod token;
 mod traces;

@@ -37,7 +37,7 @@ pub struct ModelOptions {
     pub model: String,
     /// The key; none where no key is needed.
     pub api_key: Option<Secret>,
-    /// How much it may write in one reply. None: what the server thinks right, or [`OUTPUT_TOKENS_DEFAULT`] where the
+    /// How much it may write in one reply. None: what the server thinks right, or 8192 where the
     /// interface demands a number.
     pub output_tokens_max: Option<u32>,
     /// What it costs, if that is known.

@@ -35,7 +35,7 @@ const FINISH_WITHIN: Duration = Duration::from_secs(2);
 
 type Telling = Pin<Box<dyn Future<Output = Settled> + Send>>;
 
-/// Tells notices. See the [module](self).
+/// Tells notices.
 pub(super) struct Deliverer {
     receiver: Arc<Receiver>,
     service: Service,

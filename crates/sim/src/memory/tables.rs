@@ -13,7 +13,7 @@ use adjourn_store::{
     After, Conflict, KeptBecause, OpenCursor, Outcome, Pending, Removal, RoundtableFilter, RunFilter, Settled,
 };
 
-/// Entries and rows. See the [module](self).
+/// Entries and rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tables {
     /// The position of the last event there ever was.
