@@ -18,7 +18,7 @@ use crate::simulation::{Simulation, Todo};
 
 /// What those around roundtables know.
 #[derive(Default)]
-pub(crate) struct Roundtables {
+pub(crate) struct RoundtableClients {
     /// The plan that each roundtable was asked for by, also those that never came to be.
     plans: BTreeMap<RoundtableId, usize>,
     /// How many openings of each plan have their answer.
@@ -26,7 +26,7 @@ pub(crate) struct Roundtables {
     /// The roundtable that each key opened.
     opened: BTreeMap<(String, usize), RoundtableId>,
     /// Requests that nobody answered yet.
-    outstanding: BTreeMap<u64, RoundtableTicket>,
+    outstanding: BTreeMap<u64, RoundtableAsk>,
     /// What the agents do, by attempt.
     scripts: BTreeMap<RunId, Vec<Vec<Act>>>,
     ids: u128,
@@ -34,15 +34,15 @@ pub(crate) struct Roundtables {
 
 /// A request to a roundtable.
 #[derive(Debug, Clone)]
-pub(crate) struct RoundtableTicket {
+pub(crate) struct RoundtableAsk {
     id: RoundtableId,
     command: Command,
-    from: Asker,
+    from: AskedBy,
 }
 
 /// The one who gets an answer.
 #[derive(Debug, Clone)]
-enum Asker {
+enum AskedBy {
     /// Somebody who wants the roundtable of this plan.
     Opener(usize),
     /// A person, who did this.
@@ -51,9 +51,9 @@ enum Asker {
     Bug,
 }
 
-impl Roundtables {
+impl RoundtableClients {
     /// Forgets the requests that nobody will answer any more, and gives them.
-    pub(crate) fn crash(&mut self) -> Vec<RoundtableTicket> {
+    pub(crate) fn crash(&mut self) -> Vec<RoundtableAsk> {
         std::mem::take(&mut self.outstanding).into_values().collect()
     }
 
@@ -70,7 +70,7 @@ impl Roundtables {
 
 impl Simulation {
     /// Asks the kernel something about a roundtable.
-    fn ask_roundtable(&mut self, ticket: RoundtableTicket) {
+    fn ask_roundtable(&mut self, ticket: RoundtableAsk) {
         let (now, number) = (self.now(), self.number());
         let Some(kernel) = &mut self.kernel else { return };
         let (id, command) = (ticket.id, ticket.command.clone());
@@ -97,20 +97,20 @@ impl Simulation {
             self.watch.is_durable(self.durable().as_ref(), accepted.state.as_ref(), rule)?;
         }
         match ticket.from.clone() {
-            Asker::Opener(index) => self.opened(index, answer)?,
-            Asker::Person(reaction) => self.reacted_at_roundtable(reaction, &ticket.command, &answer),
-            Asker::Bug => {}
+            AskedBy::Opener(index) => self.opened(index, answer)?,
+            AskedBy::Person(reaction) => self.reacted_at_roundtable(reaction, &ticket.command, &answer),
+            AskedBy::Bug => {}
         }
         Ok(())
     }
 
     /// Nobody heard what became of a request: everything stopped meanwhile.
-    pub(crate) fn unheard_of_roundtable(&mut self, ticket: RoundtableTicket) {
+    pub(crate) fn unheard_of_roundtable(&mut self, ticket: RoundtableAsk) {
         let delay = 1000 + self.draw_delay(3000);
         match ticket.from {
-            Asker::Opener(index) => self.later(delay, Todo::Open(index)),
-            Asker::Person(reaction) => self.later(delay, Todo::ReactAtRoundtable(reaction)),
-            Asker::Bug => {}
+            AskedBy::Opener(index) => self.later(delay, Todo::Open(index)),
+            AskedBy::Person(reaction) => self.later(delay, Todo::ReactAtRoundtable(reaction)),
+            AskedBy::Bug => {}
         }
     }
 

@@ -31,7 +31,7 @@ use crate::engine::Engines;
 use crate::mirror::Mirror;
 use crate::plan::{Medium, Plan};
 use crate::report::{Counts, Step, Stop, Violation};
-use crate::roundtable::Roundtables;
+use crate::roundtable::RoundtableClients;
 use crate::watch::Watch;
 
 /// When every simulation begins: 2026-01-01.
@@ -65,7 +65,7 @@ pub(crate) struct Simulation {
     outstanding: BTreeMap<u64, Ticket>,
     pub(crate) engines: Engines,
     pub(crate) clients: Clients,
-    pub(crate) roundtables: Roundtables,
+    pub(crate) roundtables: RoundtableClients,
     pub(crate) mirror: Mirror,
     pub(crate) watch: Watch,
     pub(crate) counts: Counts,
@@ -102,7 +102,7 @@ impl Simulation {
             outstanding: BTreeMap::new(),
             engines: Engines::default(),
             clients: Clients::default(),
-            roundtables: Roundtables::default(),
+            roundtables: RoundtableClients::default(),
             mirror: Mirror::default(),
             watch: Watch::new(&plan),
             counts: Counts::default(),

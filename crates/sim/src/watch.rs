@@ -113,8 +113,8 @@ impl Watch {
     }
 
     /// The surroundings of a run are being looked at.
-    pub(crate) fn survey_began(&mut self, run_id: RunId) {
-        self.queue.surveyed(run_id);
+    pub(crate) fn survey_began(&mut self, run: &Run, mirror: &Mirror) {
+        self.queue.surveyed(run, mirror);
     }
 
     pub(crate) fn commit_failed(&mut self) {

@@ -7,7 +7,7 @@ use adjourn_core::{
 };
 use adjourn_kernel::{Answer, Denied, NotCreated, Preparation};
 
-use super::{Asker, RoundtableTicket, speech};
+use super::{AskedBy, RoundtableAsk, speech};
 use crate::bug::Bug;
 use crate::client::{Deed, Reaction};
 use crate::plan::Agents;
@@ -199,7 +199,7 @@ impl Simulation {
         }
         let Some(id) = self.mirror.runs.get(&run_id).and_then(|run| run.spec().roundtable) else { return };
         let command = Command::ReportLost { run_id, reason: "it takes too long".to_owned() };
-        self.ask_roundtable(RoundtableTicket { id, command, from: Asker::Bug });
+        self.ask_roundtable(RoundtableAsk { id, command, from: AskedBy::Bug });
     }
 
     /// [`Bug::HearsBeforeTheEnd`]: what an agent prints is told to its roundtable at once.
@@ -210,7 +210,7 @@ impl Simulation {
         let Some(id) = self.mirror.runs.get(&run_id).and_then(|run| run.spec().roundtable) else { return };
         if let Ok(said) = serde_json::from_str(text) {
             let command = Command::RecordAnswer { run_id, said };
-            self.ask_roundtable(RoundtableTicket { id, command, from: Asker::Bug });
+            self.ask_roundtable(RoundtableAsk { id, command, from: AskedBy::Bug });
         }
     }
 }

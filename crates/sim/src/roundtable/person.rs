@@ -10,7 +10,7 @@ use adjourn_core::{By, InteractionId, ReplyKey, RoundtableId};
 use adjourn_kernel::Answer;
 use serde_json::{Value, json};
 
-use super::{Asker, RoundtableTicket};
+use super::{AskedBy, RoundtableAsk};
 use crate::client::How;
 use crate::mirror::RoundtableNews;
 use crate::plan::{Agents, Person};
@@ -51,7 +51,7 @@ impl Simulation {
         let known_roles: BTreeSet<Role> =
             plan.spec.participants.iter().map(|seat| seat.role.clone()).collect();
         let command = Command::Open(Box::new(Open { spec: plan.spec.clone(), known_roles, key }));
-        self.ask_roundtable(RoundtableTicket { id, command, from: Asker::Opener(index) });
+        self.ask_roundtable(RoundtableAsk { id, command, from: AskedBy::Opener(index) });
         Ok(())
     }
 
@@ -174,7 +174,7 @@ impl Simulation {
             }
             RoundtableDeed::Close => Command::Close(by),
         };
-        self.ask_roundtable(RoundtableTicket { id, command, from: Asker::Person(reaction) });
+        self.ask_roundtable(RoundtableAsk { id, command, from: AskedBy::Person(reaction) });
         Ok(())
     }
 

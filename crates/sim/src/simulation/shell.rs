@@ -115,7 +115,7 @@ impl Simulation {
             Effect::StopTurn { run_id, turn, cause } => self.stop_wanted(run_id, turn, cause),
             Effect::Survey(run) => {
                 self.counts.add("surveys");
-                self.watch.survey_began(run.id());
+                self.watch.survey_began(&run, &self.mirror);
                 let survey = self.draw_survey();
                 let delay = self.draw_delay(200);
                 self.inside(delay, Inside::Surveyed(run.id(), survey));

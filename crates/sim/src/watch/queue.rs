@@ -20,6 +20,8 @@ pub(super) struct Queue {
     since: BTreeMap<RunId, u64>,
     /// Runs that a slot was kept for when their survey began, and who waited then.
     chosen: BTreeMap<RunId, BTreeSet<RunId>>,
+    /// Those of them that are queued in the kernel and not in the journal yet.
+    chosen_early: BTreeSet<RunId>,
     /// Runs that may stand before where they should.
     blurred: BTreeSet<RunId>,
     /// The priority that each run was asked for with, whatever its journal says.
@@ -37,6 +39,7 @@ impl Queue {
         self.since.clear();
         self.passes.clear();
         self.chosen.clear();
+        self.chosen_early.clear();
         self.blurred.clear();
         for run in queued {
             self.moments += 1;
@@ -65,8 +68,12 @@ impl Queue {
     }
 
     /// A run is looked at before it starts: whoever comes later does not come before it.
-    pub(super) fn surveyed(&mut self, run_id: RunId) {
-        self.chosen.insert(run_id, self.since.keys().copied().collect());
+    pub(super) fn surveyed(&mut self, run: &Run, mirror: &Mirror) {
+        self.chosen.insert(run.id(), self.since.keys().copied().collect());
+        let is_queued = |run: &Run| run.status() == RunStatus::Queued;
+        if is_queued(run) && !mirror.runs.get(&run.id()).is_some_and(is_queued) {
+            self.chosen_early.insert(run.id());
+        }
     }
 
     pub(super) fn committed(
@@ -94,13 +101,18 @@ impl Queue {
                 self.blurred.remove(&one.run_id);
             }
             if waits(run) {
-                let joined = one.before != Some(RunStatus::Queued) || started;
+                self.chosen_early.remove(&run.id());
+                // One whose process stayed begins to wait when it loses it.
+                let waited = before.contains_key(&run.id());
+                let joined = one.before != Some(RunStatus::Queued) || started || !waited;
                 if joined {
                     self.since.insert(run.id(), self.moments);
                 }
             } else {
                 self.since.remove(&run.id());
-                self.chosen.remove(&run.id());
+                if !self.chosen_early.contains(&run.id()) {
+                    self.chosen.remove(&run.id());
+                }
                 // When it comes again, it comes after them.
                 for then in self.chosen.values_mut() {
                     then.remove(&run.id());

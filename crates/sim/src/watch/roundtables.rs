@@ -25,11 +25,11 @@ pub(super) struct RoundtableWatch {
     /// Roundtables whose closing was acknowledged.
     closed: BTreeSet<RoundtableId>,
     /// Since when something should have happened.
-    since: BTreeMap<Late, i64>,
+    since: BTreeMap<Stalled, i64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Late {
+enum Stalled {
     /// A roundtable should have gone on.
     Roundtable(RoundtableId),
     /// A run should have been canceled: its roundtable is closed.
@@ -70,7 +70,7 @@ impl RoundtableWatch {
     ) -> Result<(), Violation> {
         self.replies_are_kept(mirror)?;
         let idle = mirror.roundtables.active().filter(|roundtable| !self.is_busy(roundtable, mirror));
-        let mut late: BTreeSet<_> = idle.map(|roundtable| Late::Roundtable(roundtable.id())).collect();
+        let mut late: BTreeSet<_> = idle.map(|roundtable| Stalled::Roundtable(roundtable.id())).collect();
         let is_abandoned = |run: &&Run| {
             let roundtable = run.spec().roundtable.and_then(|id| mirror.roundtables.states.get(&id));
             roundtable.is_some_and(|roundtable| roundtable.status() == RoundtableStatus::Closed)
@@ -78,7 +78,7 @@ impl RoundtableWatch {
                 && run.ending().is_none()
                 && kernel.is_right(run.id())
         };
-        late.extend(mirror.runs.values().filter(is_abandoned).map(|run| Late::AbandonedRun(run.id())));
+        late.extend(mirror.runs.values().filter(is_abandoned).map(|run| Stalled::AbandonedRun(run.id())));
         self.since.retain(|one, _| late.contains(one));
         for one in late {
             let since = *self.since.entry(one).or_insert(time_ms);
@@ -223,10 +223,10 @@ impl Watch {
 
 const GOES_ON: &str = "every roundtable goes on, is closed or waits for a person";
 
-fn rule(late: Late) -> &'static str {
+fn rule(late: Stalled) -> &'static str {
     match late {
-        Late::Roundtable(_) => GOES_ON,
-        Late::AbandonedRun(_) => "no run of a closed roundtable goes on",
+        Stalled::Roundtable(_) => GOES_ON,
+        Stalled::AbandonedRun(_) => "no run of a closed roundtable goes on",
     }
 }
 

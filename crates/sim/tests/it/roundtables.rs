@@ -66,7 +66,7 @@ fn document(purpose: &Purpose) -> Value {
 
 /// Something that is left to be done for the kernel.
 #[derive(Debug, Clone)]
-enum Step {
+enum DueStep {
     Prepared(RoundtableId, Purpose),
     Create(RoundtableId, RunId),
     Created(RunId),
@@ -77,7 +77,7 @@ enum Step {
 /// A kernel with roundtables, and what it wants done.
 struct Meeting {
     desk: Desk,
-    steps: VecDeque<Step>,
+    steps: VecDeque<DueStep>,
     /// Runs that were given out so far.
     runs: u128,
 }
@@ -141,13 +141,13 @@ impl Meeting {
         for effect in self.desk.kernel.take_effects() {
             self.steps.extend(match effect {
                 Effect::PrepareActivation { roundtable, purpose } => {
-                    Some(Step::Prepared(roundtable.id(), purpose))
+                    Some(DueStep::Prepared(roundtable.id(), purpose))
                 }
                 Effect::CreateActivation { roundtable, run_id } => {
-                    Some(Step::Create(roundtable.id(), run_id))
+                    Some(DueStep::Create(roundtable.id(), run_id))
                 }
-                Effect::StartTurn(run) => Some(Step::Prints(run.id())),
-                Effect::Survey(run) => Some(Step::Surveyed(run.id())),
+                Effect::StartTurn(run) => Some(DueStep::Prints(run.id())),
+                Effect::Survey(run) => Some(DueStep::Surveyed(run.id())),
                 Effect::StopTurn { .. } | Effect::ForgetCall(..) | Effect::ForgetRoundtable(_) => None,
             });
         }
@@ -158,22 +158,22 @@ impl Meeting {
         self.listen();
         let Some(step) = self.steps.pop_front() else { return false };
         match step {
-            Step::Prepared(id, purpose) => {
+            DueStep::Prepared(id, purpose) => {
                 self.runs += 1;
                 self.is_ready(id.bits(), purpose, self.runs);
             }
-            Step::Create(id, run) => {
+            DueStep::Create(id, run) => {
                 self.creates(id.bits(), run);
-                self.steps.push_back(Step::Created(run));
+                self.steps.push_back(DueStep::Created(run));
             }
-            Step::Created(run) => self.is_created(run),
-            Step::Prints(run) => {
+            DueStep::Created(run) => self.is_created(run),
+            DueStep::Prints(run) => {
                 let state = self.roundtable(1);
                 let activation = state.current().and_then(|round| round.activation(run));
                 let purpose = activation.unwrap().purpose.clone();
                 self.prints(run.bits(), document(&purpose));
             }
-            Step::Surveyed(run) => {
+            DueStep::Surveyed(run) => {
                 self.desk.kernel.surveyed(run, Survey::INTACT);
                 self.desk.commits();
             }
