@@ -31,7 +31,7 @@ pub(crate) fn post(address: &str, path: &str, body: &str) -> String {
 #[test]
 fn a_roundtable_is_logged_from_its_opening_to_its_end_without_what_was_said() {
     let world = roundtable::world();
-    let server = serve(&world, "adjourn_server::observe::journal_log=debug");
+    let server = serve(&world, "info,adjourn_server::observe::journal_log=debug");
     server.address();
     let said = world.says(&roundtable::START);
     assert_eq!(said.code, Some(3), "{said:?}");

@@ -117,9 +117,10 @@ fn a_roundtable_has_a_trace_with_its_rounds_and_agents_in_them() {
     let world = roundtable::world();
     let (url, spans) = collector();
     let server = serve(&world, &url);
-    let said = world.says(&[&roundtable::START[..], &["--rounds", "1"]].concat());
+    let said = world.says(&roundtable::START);
+    assert_eq!(said.code, Some(3), "{said:?}");
     let id = world.items(&["roundtable", "list"])[0]["roundtable_id"].as_str().unwrap().to_owned();
-    assert_eq!(world.says(&["roundtable", "close", &id]).code, Some(0), "{said:?}");
+    assert_eq!(world.says(&["roundtable", "close", &id]).code, Some(0));
     let mut came = Vec::new();
     let root = loop {
         let span = spans.recv_timeout(PATIENCE).unwrap();
