@@ -99,7 +99,7 @@ pub(super) const ALLOWED: &[Allowed] = &[
     },
     Allowed {
         folder: "crates/sim/src",
-        modules: &["client", "engine", "simulation", "watch"],
+        modules: &["client", "engine", "roundtable", "simulation", "watch"],
         reason: "clients, engines and the watch are written as parts of the simulation that owns them",
     },
     Allowed {
