@@ -170,10 +170,14 @@ async fn every_tool_says_what_it_does_what_it_takes_and_what_it_changes() {
     short.sort();
     let expected = [
         ("cancel_run", false),
+        ("export_roundtable", true),
+        ("get_roundtable", true),
         ("list_inbox", true),
         ("list_skills", true),
         ("read_run", true),
+        ("reply_roundtable", false),
         ("reply_to_run", false),
+        ("start_roundtable", false),
         ("start_run", false),
         ("wait_for_change", true),
     ];
