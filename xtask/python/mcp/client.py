@@ -96,6 +96,8 @@ async def drive(client):
     all_news = await session.call("wait_for_change", cursor=news["cursor"])
     assert other["run_id"] in [change["run_id"] for change in all_news["changes"]]
 
+    await discuss(session)
+
     await session.refused("UNKNOWN_RUN", "read_run", run_id=UNKNOWN_RUN)
     await session.refused("NOT_OPEN", "reply_to_run", run_id=run_id, interaction_id=1, response="2.5.0")
     await session.refused("NOT_ALLOWED_NOW", "cancel_run", run_id=run_id)
@@ -113,6 +115,26 @@ async def drive(client):
     except MCPError as error:
         assert UNKNOWN_RUN in str(error), error
     assert session.called == {tool.name for tool in tools}, session.called
+
+
+async def discuss(session):
+    """Has a recorded roundtable held to its end, and reads what came out of it."""
+    start = {"subject": "a booking page", "engine": "replay", "idempotency_key": str(uuid.uuid4())}
+    roundtable = await session.call("start_roundtable", **start)
+    roundtable_id, deadline = roundtable["roundtable_id"], time.monotonic() + PATIENCE_SEC
+    assert (await session.call("start_roundtable", **start))["roundtable_id"] == roundtable_id
+    while roundtable["status"] != "closed":
+        assert time.monotonic() < deadline, f"{roundtable} was not closed"
+        if roundtable["question"]:
+            await session.call("reply_roundtable", roundtable_id=roundtable_id, response="continue")
+        await session.call("wait_for_change", timeout_sec=1)
+        roundtable = await session.call("get_roundtable", roundtable_id=roundtable_id)
+    assert roundtable["artifacts"], roundtable
+    document = (await session.call("export_roundtable", roundtable_id=roundtable_id))["document"]
+    assert roundtable["artifacts"][0]["artifact_id"] in document, document
+    await session.refused(
+        "NOT_OPEN", "reply_roundtable", roundtable_id=roundtable_id, interaction_id=99, response="continue"
+    )
 
 
 @contextlib.contextmanager
