@@ -143,7 +143,7 @@ pub struct Transition {
     pub trigger: ContractTrigger,
     /// Who did.
     pub actor: Actor,
-    /// When.
+    /// The time of it.
     pub at: Timestamp,
 }
 

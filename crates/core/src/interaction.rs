@@ -123,7 +123,7 @@ pub struct Resolution {
     pub response: Value,
     /// What to do with a call that needed approval.
     pub action: Option<Action>,
-    /// When.
+    /// The time of it.
     pub at: Timestamp,
     /// By whom.
     pub by: By,

@@ -287,7 +287,7 @@ pub struct TransitionView {
     pub trigger: ContractTrigger,
     /// Who did.
     pub actor: Actor,
-    /// When.
+    /// The time of it.
     #[serde(with = "wire")]
     pub timestamp: Timestamp,
 }

@@ -73,9 +73,9 @@ pub struct Faults {
 /// A run that somebody wants.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
-    /// When.
+    /// The time, in milliseconds.
     pub at_ms: i64,
-    /// What.
+    /// The specification of the run.
     pub spec: RunSpec,
     /// The plan whose run it continues, if that has ended by then.
     pub continues: Option<usize>,

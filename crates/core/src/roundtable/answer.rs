@@ -57,7 +57,7 @@ named! {
 pub struct Position {
     /// What it holds.
     pub position: String,
-    /// Why.
+    /// The reasons for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// How sure it is.
@@ -72,11 +72,11 @@ pub struct Position {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ParticipantAnswer))]
 pub struct Answer {
-    /// Who.
+    /// The role.
     pub role: Role,
     /// The run that played the role.
     pub run_id: RunId,
-    /// What.
+    /// The position that was taken.
     #[serde(flatten)]
     pub said: Position,
 }

@@ -83,7 +83,7 @@ pub struct Amendment {
     pub round: u32,
     /// What was done.
     pub change: AmendmentKind,
-    /// Why.
+    /// The reason for it.
     pub reason: String,
     /// Who wanted it: a role, or `user` for a person.
     pub by: Role,
@@ -111,7 +111,7 @@ pub struct ArtifactEnd {
     pub round: u32,
     /// What replaced it; none where it was withdrawn.
     pub superseded_by: Option<ArtifactId>,
-    /// Why.
+    /// The reason for it.
     pub reason: Option<String>,
     /// The person who ended it; none where the facilitator did.
     pub person: Option<By>,
@@ -130,14 +130,14 @@ pub enum ArtifactChange {
     Amended {
         /// What it says now.
         version: Version,
-        /// Why.
+        /// The reason for it.
         reason: String,
         /// Who wanted it.
         by: Role,
     },
     /// The last amendment was taken back.
     Reverted {
-        /// Why.
+        /// The reason for it.
         reason: String,
         /// Who wanted it.
         by: Role,
@@ -146,13 +146,13 @@ pub enum ArtifactChange {
     Superseded {
         /// By which one.
         by: ArtifactId,
-        /// Why.
+        /// The reason for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// Taken out.
     Withdrawn {
-        /// Why.
+        /// The reason for it.
         reason: String,
     },
 }

@@ -34,14 +34,14 @@ pub enum Command {
     RecordFocus {
         /// The run that asks.
         run_id: RunId,
-        /// What.
+        /// The question, and what it is about.
         ask: Ask,
     },
     /// A participant answers.
     RecordAnswer {
         /// The run that answers.
         run_id: RunId,
-        /// What.
+        /// The position that was taken.
         said: Position,
     },
     /// The facilitator draws the answers together.
@@ -53,9 +53,9 @@ pub enum Command {
     },
     /// A run came to nothing: it failed, was canceled, or said nothing that could be read.
     ReportLost {
-        /// Which.
+        /// The run.
         run_id: RunId,
-        /// Why.
+        /// The reason for it.
         reason: String,
     },
     /// Apply what was proposed, and say what comes next.
@@ -70,7 +70,7 @@ pub enum Command {
     Close(By),
     /// It cannot go on.
     Fail {
-        /// Why.
+        /// What went wrong.
         problem: String,
     },
 }
@@ -127,7 +127,7 @@ pub struct ChangeArtifact {
     pub artifact_id: ArtifactId,
     /// What changes.
     pub change: PersonChange,
-    /// Why.
+    /// The reason for it.
     pub reason: String,
     /// Who changes it.
     pub by: By,

@@ -24,7 +24,7 @@ pub struct Coverage {
 /// A criterion and what covers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
-    /// Which.
+    /// The criterion.
     pub id: CriterionId,
     /// The artifacts in force that cover it.
     pub by: Vec<ArtifactId>,

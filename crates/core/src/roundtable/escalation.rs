@@ -50,9 +50,9 @@ pub struct Escalation {
 pub struct Stand {
     /// Who holds it.
     pub held_by: Vec<Role>,
-    /// What.
+    /// The position, in words.
     pub position: String,
-    /// Why.
+    /// The reasons for it.
     #[serde(default)]
     pub rationale: Option<String>,
     /// How sure they are.

@@ -57,23 +57,23 @@ pub enum Event {
     FacilitatorLost {
         /// The run.
         run_id: RunId,
-        /// Why.
+        /// The reason for it.
         reason: String,
     },
     /// The facilitator asked.
     FocusRecorded {
         /// The run that did.
         run_id: RunId,
-        /// What.
+        /// The question, and what it is about.
         asked: Asked,
     },
     /// A participant answered.
     AnswerRecorded {
-        /// Who.
+        /// The role.
         role: Role,
         /// The run that did.
         run_id: RunId,
-        /// What.
+        /// The position that was taken.
         said: Position,
     },
     /// A participant said nothing.
@@ -97,9 +97,9 @@ pub enum Event {
     ArtifactCreated(Box<NewArtifact>),
     /// A result changed.
     ArtifactChanged {
-        /// Which.
+        /// The artifact.
         id: ArtifactId,
-        /// How.
+        /// The change.
         change: ArtifactChange,
         /// The person who changed it; none where the facilitator did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,9 +109,9 @@ pub enum Event {
     ConflictOpened(NewConflict),
     /// A conflict was settled.
     ConflictResolved {
-        /// Which.
+        /// The conflict.
         id: ConflictId,
-        /// How.
+        /// The resolution, in words.
         resolution: String,
         /// By whom.
         by: Settler,
@@ -120,16 +120,16 @@ pub enum Event {
     QuestionOpened(NewQuestion),
     /// A question was answered.
     QuestionResolved {
-        /// Which.
+        /// The question.
         id: OpenQuestionId,
-        /// How.
+        /// The resolution, in words.
         resolution: String,
         /// By whom.
         by: Settler,
     },
     /// A topic's status changed, along an edge of its table.
     TopicChanged {
-        /// Which.
+        /// The topic.
         topic_id: TopicId,
         /// What it was.
         from: TopicStatus,
@@ -161,14 +161,14 @@ pub enum Event {
     },
     /// A question was answered.
     InteractionAnswered {
-        /// Which.
+        /// The question.
         id: InteractionId,
         /// What the person chose.
         word: Word,
         /// What they said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
-        /// Who.
+        /// Who did it.
         by: By,
         /// The key that the reply was sent with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ pub enum Event {
     },
     /// A question fell away.
     InteractionWithdrawn {
-        /// Which.
+        /// The question.
         id: InteractionId,
     },
     /// The roundtable ended. A round that was not recorded is dropped with it.
@@ -188,7 +188,7 @@ pub enum Event {
 /// The person behind a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonMark {
-    /// Who.
+    /// Who did it.
     pub by: By,
     /// The idempotency key that the change was sent with.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -98,9 +98,9 @@ pub struct Resolution {
     pub word: Word,
     /// What they said: a decision, or a remark for the next round.
     pub text: Option<String>,
-    /// When.
+    /// The time of it.
     pub at: Timestamp,
-    /// Who.
+    /// Who did it.
     pub by: By,
     /// The key that the reply was sent with.
     pub key: Option<ReplyKey>,

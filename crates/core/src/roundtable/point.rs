@@ -24,11 +24,11 @@ pub struct NewConflict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HeldPosition {
-    /// Who.
+    /// The roles that hold it.
     pub held_by: Vec<Role>,
-    /// What.
+    /// The position, in words.
     pub position: String,
-    /// Why.
+    /// The reasons for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
 }

@@ -80,16 +80,16 @@ pub enum Proposal {
         /// What is new; what is left out stays.
         #[serde(flatten)]
         changes: Changes,
-        /// Why.
+        /// The reason for it.
         reason: String,
         /// Who wants it.
         proposed_by: Role,
     },
     /// The version before the last amendment.
     RevertArtifact {
-        /// Which.
+        /// The artifact, by its id.
         artifact: String,
-        /// Why.
+        /// The reason for it.
         reason: String,
         /// Who wants it.
         proposed_by: Role,
@@ -100,15 +100,15 @@ pub enum Proposal {
         artifact: String,
         /// Which one takes its place.
         by: String,
-        /// Why.
+        /// The reason for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// A result that no longer holds.
     WithdrawArtifact {
-        /// Which.
+        /// The artifact, by its id.
         artifact: String,
-        /// Why.
+        /// The reason for it.
         reason: String,
     },
     /// Positions that exclude each other.
@@ -123,9 +123,9 @@ pub enum Proposal {
     },
     /// A conflict that was settled.
     ResolveConflict {
-        /// Which.
+        /// The conflict, by its id.
         conflict: String,
-        /// How.
+        /// The resolution, in words.
         resolution: String,
     },
     /// A question that came up.
@@ -140,7 +140,7 @@ pub enum Proposal {
     },
     /// A question that was answered.
     ResolveQuestion {
-        /// Which.
+        /// The question, by its id.
         question: String,
         /// The answer.
         resolution: String,

@@ -41,7 +41,7 @@ pub struct ContextReconciliation {
 /// A conflict or question that came up or was settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PointChange<Id> {
-    /// Which.
+    /// The point of the discussion.
     pub id: Id,
     /// What it is about.
     pub about: String,
@@ -54,7 +54,7 @@ pub struct PointChange<Id> {
 /// A topic that got on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TopicMoved {
-    /// Which.
+    /// The topic.
     pub topic_id: TopicId,
     /// In which round.
     pub round: u32,
@@ -80,9 +80,9 @@ pub struct HumanDecision {
 pub struct MissingIn {
     /// In which round.
     pub round: u32,
-    /// Who.
+    /// The role.
     pub role: Role,
-    /// Why.
+    /// The reason for it.
     pub reason: String,
 }
 

@@ -127,9 +127,9 @@ pub struct Asked {
 /// Somebody who said nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// Who.
+    /// The role.
     pub role: Role,
-    /// Why.
+    /// The reason for it.
     pub reason: String,
 }
 

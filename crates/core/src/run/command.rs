@@ -30,7 +30,7 @@ pub enum Command {
         turn: u32,
         /// What it showed last, in order.
         observations: Vec<Observation>,
-        /// How.
+        /// The end of the turn.
         end: TurnEnd,
     },
     /// Answer a question.
@@ -74,14 +74,14 @@ pub enum Command {
     DispatchContract(ExecutionId),
     /// The call is over.
     ReportContract {
-        /// Which.
+        /// The contract.
         id: ExecutionId,
         /// How it ended.
         report: ContractReport,
     },
     /// Say what became of a call whose result was lost.
     SettleContract {
-        /// Which.
+        /// The contract.
         id: ExecutionId,
         /// It happened.
         happened: bool,
@@ -92,7 +92,7 @@ pub enum Command {
     },
     /// Give up one effect or question that waits or has not begun.
     CancelContract {
-        /// Which.
+        /// The contract.
         id: ExecutionId,
         /// Who wants it.
         by: By,

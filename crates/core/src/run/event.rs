@@ -86,7 +86,7 @@ pub enum Event {
     },
     /// A question was answered.
     InteractionAnswered {
-        /// Which.
+        /// The question.
         id: InteractionId,
         /// The answer.
         response: Value,
@@ -101,7 +101,7 @@ pub enum Event {
     },
     /// The deadline of a question passed.
     InteractionExpired {
-        /// Which.
+        /// The question.
         id: InteractionId,
         /// What was decided instead; null where the answer is no.
         #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -109,7 +109,7 @@ pub enum Event {
     },
     /// A question fell away.
     InteractionWithdrawn {
-        /// Which.
+        /// The question.
         id: InteractionId,
         /// The person who gave it up; none where it fell away by itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ pub enum Event {
     ContractCreated(Box<ContractSpec>),
     /// A contract's status changed, along an edge of its table.
     ContractChanged {
-        /// Which.
+        /// The contract.
         id: ExecutionId,
         /// What it was.
         from: ContractStatus,
@@ -135,14 +135,14 @@ pub enum Event {
     },
     /// A person said what became of a call whose result was lost.
     ContractSettled {
-        /// Which.
+        /// The contract.
         id: ExecutionId,
         /// It happened.
         happened: bool,
         /// What they said about it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
-        /// Who.
+        /// Who did it.
         by: By,
     },
     /// The tools that the run may call were listed for the first time. A tool that is not among them, or that changes later,

@@ -29,7 +29,7 @@ pub struct TraceStep {
     pub node_id: Actor,
     /// The step in words: the contract, where it was and where it went.
     pub action: String,
-    /// When.
+    /// The time of it.
     #[serde(with = "wire")]
     pub timestamp: Timestamp,
     /// The step in fields.

@@ -61,7 +61,7 @@ pub struct PermissionRule {
     pub kind: Option<ToolKind>,
     /// Only if all files that the request names are like this: relative to the workspace, or absolute outside of it.
     pub path: Option<Pattern>,
-    /// How.
+    /// The answer.
     pub answer: PermissionAnswer,
 }
 

@@ -26,7 +26,7 @@ pub enum ModelError {
     /// It broke off in the middle of a reply. What was shown of it counts for nothing; it can be asked again.
     #[error("the model broke off in the middle of its reply: {problem}")]
     BrokeOff {
-        /// How.
+        /// What went wrong.
         problem: String,
     },
     /// The key is missing, wrong, or not allowed to do this. A person has to give another one.

@@ -20,7 +20,7 @@ pub(super) enum Step {
     Heard {
         /// In which attempt of the run.
         attempt: u32,
-        /// What.
+        /// The text that was given.
         prompt: String,
     },
     /// The model said something: as journals had it before replies had names. The calls of such a reply are known by its

@@ -16,7 +16,7 @@ pub enum Effect {
         run_id: RunId,
         /// The turn that was current when this was decided.
         turn: u32,
-        /// Why.
+        /// The cause.
         cause: StopCause,
     },
     /// Find out what there is of a run's surroundings after a restart, or whether its engine is there by now; end what is left

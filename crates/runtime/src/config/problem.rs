@@ -53,7 +53,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// What it says cannot be used. All errors are named, and the warnings with them.

@@ -46,7 +46,7 @@ pub struct ArtifactRequest {
     pub artifact_id: ArtifactId,
     /// What changes.
     pub change: PersonChange,
-    /// Why.
+    /// The reason for it.
     pub reason: String,
     /// Who changes it.
     pub by: By,
