@@ -1,6 +1,7 @@
 //! The binary `adjourn`: reads the command line, runs one command, and turns its end into an exit status.
 
 mod answer;
+mod attach;
 mod background;
 mod client;
 mod commands;
@@ -17,7 +18,6 @@ mod prompt;
 mod question;
 mod remembered_config;
 mod result;
-mod stay;
 mod style;
 mod table;
 mod tail;

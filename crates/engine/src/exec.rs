@@ -10,7 +10,7 @@ mod call;
 mod ending;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
-mod guest;
+mod gateway_access;
 mod interpret;
 mod output;
 mod presets;
@@ -38,7 +38,7 @@ use crate::sandbox::SandboxOptions;
 use crate::supervisor::{Program, Supervised, Supervisor};
 use crate::turn::{Engine, Finished, Probe, Seen, Turn, failed, not_started, show};
 use ending::Ending;
-use guest::Guest;
+use gateway_access::GatewayAccess;
 use output::Broken;
 use profile::Output;
 use watch::{Read, Unread, watch};
@@ -107,7 +107,11 @@ impl ExecEngine {
     }
 
     /// Starts the agent, or says why it cannot be.
-    async fn start(&self, turn: &Turn, guest: Option<&Guest>) -> Result<(Supervised, Unread), Finished> {
+    async fn start(
+        &self,
+        turn: &Turn,
+        guest: Option<&GatewayAccess>,
+    ) -> Result<(Supervised, Unread), Finished> {
         let mut environment = self.environment(turn.shell.as_ref());
         let program =
             self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;

@@ -2,8 +2,8 @@
 //!
 //! What a run's skill declares is served here, and so is the tool that asks the user: a call that an agent makes goes to the
 //! [`Toolbox`] of its turn, where it is a contract like any other. There is one listener for all runs, started when the first
-//! needs it. Whoever comes in shows a [`Badge`], the access token of one agent process; and while that process has a turn, it
-//! has a [`Seat`], by which its calls find their toolbox. No call waits for a person: agents give up on a tool long before
+//! needs it. Whoever comes in shows a [`AccessToken`], the access token of one agent process; and while that process has a turn, it
+//! has a [`TurnGuard`], by which its calls find their toolbox. No call waits for a person: agents give up on a tool long before
 //! people answer, so the agent is told to end its turn, and goes on with the answer in the next one.
 //!
 //! The gateway does **not** decide anything about a call, and keeps nothing about one. The types of the protocol, and of the
@@ -15,7 +15,7 @@ mod handler;
 mod limits;
 mod listener;
 mod offered;
-mod places;
+mod sessions;
 mod visitor;
 
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use adjourn_core::{ErrorCode, RunError, RunId};
 use tokio::sync::OnceCell;
 
 pub(crate) use offered::Offered;
-pub(crate) use places::{Badge, Seat};
+pub(crate) use sessions::{AccessToken, TurnGuard};
 
 use crate::agent_processes::AgentProcesses;
 use listener::Listening;
-use places::Places;
+use sessions::GatewaySessions;
 
 /// What agents know the gateway by. They make it part of the names of its tools.
 pub(crate) const NAME: &str = "adjourn";
@@ -47,7 +47,7 @@ pub struct Gateway {
 
 #[derive(Debug, Default)]
 struct Shared {
-    places: Arc<Places>,
+    places: Arc<GatewaySessions>,
     agents: AgentProcesses,
     /// Nobody listens before there is somebody to listen to.
     listening: OnceCell<Listening>,
@@ -65,14 +65,14 @@ impl Gateway {
     }
 
     /// Access for a process of `run_id` that is about to be started.
-    pub(crate) async fn admit(&self, run_id: RunId) -> Result<Badge, RunError> {
+    pub(crate) async fn admit(&self, run_id: RunId) -> Result<AccessToken, RunError> {
         let shared = &self.shared;
         let start = || Listening::start(shared.places.clone(), shared.agents.clone());
         let listening = shared.listening.get_or_try_init(start);
         let listening = listening.await.map_err(|error| failed(format!("it cannot listen: {error}")))?;
         let place =
             shared.places.add(run_id).map_err(|error| failed(format!("no token can be made: {error}")))?;
-        Ok(Badge::new(place, listening.url()))
+        Ok(AccessToken::new(place, listening.url()))
     }
 }
 

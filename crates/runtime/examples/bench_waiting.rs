@@ -14,7 +14,7 @@ use adjourn_core::{
 };
 use adjourn_kernel::Threads;
 use adjourn_kernel::{Slots, SystemClock};
-use adjourn_runtime::still::StillDesk;
+use adjourn_runtime::bench_engine::BenchTurns;
 use adjourn_runtime::{Driver, Runtime, RuntimeOptions};
 use adjourn_store::{RunFilter, SqliteStore, Store};
 use serde_json::json;
@@ -71,7 +71,7 @@ fn start(data: &Path) -> (Runtime, Threads) {
     let slots = Slots { total: usize::try_from(AT_ONCE).expect("it is small"), ..Slots::default() };
     let tasks = tokio::runtime::Handle::current();
     Runtime::start(store, RuntimeOptions::new(slots), Arc::new(SystemClock), |weak| {
-        Driver::new(weak, Arc::new(StillDesk), tasks)
+        Driver::new(weak, Arc::new(BenchTurns), tasks)
     })
     .expect("the journal can be read")
 }

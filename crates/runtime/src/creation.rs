@@ -17,8 +17,8 @@ use crate::folder;
 use crate::request::{Checked, RunRequest, SkillRef, Surroundings};
 use crate::roundtable::Part;
 use crate::service::{Created, Service, ServiceError, sha256};
-use crate::shelf::Shelved;
 use crate::skill;
+use crate::skill_cache::Shelved;
 use crate::workspace::{NewWorkspace, Place, UPLOAD_BYTES_MAX, Upload, WorkspaceError};
 use adjourn_kernel::{Denied, HistoryError, chain};
 
@@ -263,7 +263,7 @@ struct Fit {
 impl Desk {
     /// Says everything that is wrong with a request, as far as that can be told without a journal. Nothing is made: this is
     /// for whoever would have to make the data directory first.
-    pub fn rehearse(&self, request: RunRequest) -> Result<(), ServiceError> {
+    pub fn dry_run(&self, request: RunRequest) -> Result<(), ServiceError> {
         let place = match (&request.workspace, request.continues) {
             (Some(folder), _) => Place::User(folder.clone()),
             (None, Some(earlier)) => Place::Of(earlier),
@@ -300,7 +300,7 @@ impl Desk {
             Some(SkillRef::Named(name)) => skill::find(name, &self.config().skills)
                 .map_err(|not_found| ServiceError::Skill(not_found.to_string()))?,
         };
-        let shelved = self.shelf().skill(&dir);
+        let shelved = self.skill_cache().skill(&dir);
         shelved.map(Some).map_err(|problems| ServiceError::Skill(problems.to_string()))
     }
 }

@@ -21,8 +21,8 @@ use crate::config::{Config, How};
 use crate::contracts::{Contracts, Toolset};
 use crate::protected;
 use crate::roundtable;
-use crate::shelf::{Shelf, Shelved};
 use crate::skill::{Skill, SkillProblems};
+use crate::skill_cache::{Shelved, SkillCache};
 use crate::workspace::{Workspace, WorkspaceError, Workspaces};
 
 /// What was asked for, as it was asked: the journal has it masked, and the agent needs it as it is.
@@ -60,7 +60,7 @@ pub struct Desk {
     gateway: Gateway,
     /// Engines that were made before: each is the same for all runs.
     engines: Mutex<HashMap<String, Arc<dyn Engine>>>,
-    shelf: Shelf,
+    skill_cache: SkillCache,
     /// Runs whose turns are recorded.
     recorded: Mutex<HashMap<RunId, Arc<Recorder>>>,
     /// Whether an engine that the configuration does not have, or whose program is not found, is known to be missing.
@@ -106,7 +106,7 @@ impl Desk {
             supervisor,
             gateway: Gateway::new(),
             engines: Mutex::default(),
-            shelf: Shelf::default(),
+            skill_cache: SkillCache::default(),
             recorded: Mutex::default(),
             sees_engines: SeesEngines::AsOwner,
             roundtable_tapes: OnceLock::new(),
@@ -153,8 +153,8 @@ impl Desk {
     }
 
     /// The skills that were read before.
-    pub(crate) fn shelf(&self) -> &Shelf {
-        &self.shelf
+    pub(crate) fn skill_cache(&self) -> &SkillCache {
+        &self.skill_cache
     }
 
     /// What must not be written down of a run that was asked for like this.
@@ -219,13 +219,13 @@ impl Desk {
             return self.version(skill, version).map(Some).map_err(VersionError::into_run_error);
         }
         let Some(copy) = workspace.skill.as_deref() else { return Ok(None) };
-        self.shelf.of_copy(run.id(), copy).map(Some).map_err(|problems| internal(problems.to_string()))
+        self.skill_cache.of_copy(run.id(), copy).map(Some).map_err(|problems| internal(problems.to_string()))
     }
 
     /// The kept version of a skill, checked against its digest when it is first read after a start.
     pub(crate) fn version(&self, skill: &str, version: &str) -> Result<Arc<Shelved>, VersionError> {
         let folder = self.workspaces.version_folder(skill, version);
-        self.shelf.kept(&folder, || Ok(self.workspaces.verify_version(skill, version)?))
+        self.skill_cache.kept(&folder, || Ok(self.workspaces.verify_version(skill, version)?))
     }
 
     /// What was asked for, as it was asked.

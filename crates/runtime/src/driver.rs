@@ -1,7 +1,7 @@
 //! The driver: gives turns to engines, and tells the kernel what came of them.
 
+mod journal_writer;
 mod staying;
-mod teller;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,12 +21,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::brief::{Brief, Briefs, OutputContract};
 use crate::contracts::{Toolset, TurnTools};
+use crate::delta_hub::DeltaHub;
 use crate::prompt;
 use crate::runtime::{EffectHandler, WeakRuntime};
-use crate::watched::Watched;
 use adjourn_engine::secrets::{MASK, Masker};
+pub(crate) use journal_writer::JournalWriter;
 use staying::Staying;
-pub(crate) use teller::Teller;
 
 /// What an engine may show before somebody has to look: an agent that floods waits for the journal.
 const SEEN_MAX: usize = 256;
@@ -55,7 +55,7 @@ pub struct Driver(Arc<Inner>);
 
 struct Inner {
     runtime: WeakRuntime,
-    teller: Teller,
+    journal_writer: JournalWriter,
     briefs: Arc<dyn Briefs>,
     tasks: Handle,
     /// The turns that are going on.
@@ -64,7 +64,7 @@ struct Inner {
     over: Notify,
     staying: Staying,
     deltas: broadcast::Sender<Delta>,
-    watched: Watched,
+    delta_hub: DeltaHub,
 }
 
 /// What an engine made of a turn.
@@ -88,7 +88,7 @@ impl Driver {
     pub fn new(runtime: WeakRuntime, briefs: Arc<dyn Briefs>, tasks: Handle) -> Self {
         let (deltas, _) = broadcast::channel(DELTAS_MAX);
         Self(Arc::new(Inner {
-            teller: Teller::new(runtime.clone()),
+            journal_writer: JournalWriter::new(runtime.clone()),
             runtime,
             briefs,
             tasks,
@@ -96,7 +96,7 @@ impl Driver {
             over: Notify::new(),
             staying: Staying::default(),
             deltas,
-            watched: Watched::default(),
+            delta_hub: DeltaHub::default(),
         }))
     }
 
@@ -107,7 +107,7 @@ impl Driver {
 
     /// What the agent of one run is writing, from now on. Costs nothing while others write.
     pub fn deltas_of(&self, run_id: RunId) -> broadcast::Receiver<Delta> {
-        self.0.watched.watch(run_id)
+        self.0.delta_hub.watch(run_id)
     }
 
     /// How many turns are going on.
@@ -331,7 +331,7 @@ impl Inner {
     }
 
     fn tools(&self, toolset: Toolset, run: &Arc<Run>, stop: &CancellationToken) -> TurnTools {
-        TurnTools::new(toolset, run.clone(), self.teller.clone(), stop.clone())
+        TurnTools::new(toolset, run.clone(), self.journal_writer.clone(), stop.clone())
     }
 
     /// Makes the calls that a person has cleared since the turn before, and says what the turn needs after that. Ends the
@@ -347,7 +347,7 @@ impl Inner {
             return Ok((run.clone(), brief));
         };
         self.tools(toolset, run, stop).make_cleared().await;
-        let store = self.teller.store();
+        let store = self.journal_writer.store();
         let now = store.and_then(|store| load::<Run>(store.as_ref(), run.id()).ok().flatten());
         let Some(now) = now.map(Arc::new) else {
             return Err(failed(ErrorCode::Internal, "the run cannot be read".to_owned()));
@@ -391,7 +391,7 @@ impl Inner {
         if !written.is_empty() {
             let text = String::from_utf8_lossy(&written).into();
             let delta = Delta { run_id, text };
-            self.watched.tell(&delta);
+            self.delta_hub.tell(&delta);
             // Nobody may be watching.
             let _ = self.deltas.send(delta);
         }
@@ -421,7 +421,7 @@ impl Inner {
     }
 
     async fn tell(&self, run_id: RunId, command: Command) -> Answer {
-        self.teller.tell(run_id, command).await
+        self.journal_writer.tell(run_id, command).await
     }
 }
 

@@ -35,12 +35,12 @@ pub mod roundtable;
 mod runtime;
 mod service;
 
+pub mod bench_engine;
+mod delta_hub;
 mod severity;
-mod shelf;
 pub mod skill;
+mod skill_cache;
 mod stats;
-pub mod still;
-mod watched;
 pub mod workspace;
 
 pub use brief::{Brief, Briefs, OutputContract};

@@ -17,7 +17,7 @@ use adjourn_core::{
     StreamId,
 };
 use adjourn_kernel::{Slots, SystemClock};
-use adjourn_runtime::still::StillDesk;
+use adjourn_runtime::bench_engine::BenchTurns;
 use adjourn_runtime::{Driver, Runtime, RuntimeOptions};
 use adjourn_store::{SqliteStore, Store};
 use anyhow::{Context, Result};
@@ -123,7 +123,7 @@ fn print(as_json: bool, json: &serde_json::Value, text: &impl std::fmt::Display)
 async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
     let store = Arc::new(SqliteStore::open(dir)?);
     let slots = Slots { total: usize::try_from(options.concurrency)?, ..Slots::default() };
-    let desk = Arc::new(StillDesk);
+    let desk = Arc::new(BenchTurns);
     let handle = tokio::runtime::Handle::current();
     let (runtime, threads) =
         Runtime::start(store.clone(), RuntimeOptions::new(slots), Arc::new(SystemClock), |weak| {

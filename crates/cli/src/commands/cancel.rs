@@ -4,11 +4,11 @@ use adjourn_core::RunStatus;
 use anyhow::bail;
 use clap::Args;
 
+use crate::attach::{Answers, stay};
 use crate::client::{Client, Close, Role};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;
-use crate::stay::{Answers, stay};
 use crate::tail::Tail;
 
 /// Cancel a run, and wait until its processes are gone

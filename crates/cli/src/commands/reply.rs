@@ -7,12 +7,12 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::answer::{Given, problem_text};
+use crate::attach::{Answers, stay};
 use crate::client::{Client, Close, Role, new_key};
 use crate::data::Global;
 use crate::exit::{Exit, wrong_use};
 use crate::find::find;
 use crate::question::question_text;
-use crate::stay::{Answers, stay};
 use crate::tail::Tail;
 
 /// Answer what a run asks, and stay with it

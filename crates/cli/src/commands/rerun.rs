@@ -4,11 +4,11 @@ use adjourn_api::CreatedView;
 use adjourn_core::RunId;
 use clap::Args;
 
+use crate::attach::{Answers, stay};
 use crate::client::{Client, Close, Role, new_key};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::find::find;
-use crate::stay::{Answers, stay};
 use crate::style::{self, styled};
 use crate::tail::Tail;
 use crate::text::clean;

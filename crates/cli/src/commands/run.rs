@@ -12,12 +12,12 @@ use clap::Args;
 
 use self::complaint::complaint;
 use self::request::Request;
+use crate::attach::{Answers, stay};
 use crate::client::{Client, Close, Refused, Role, new_key};
 use crate::data::Global;
 use crate::exit::Exit;
 use crate::output::{print, print_json};
 use crate::result::{GoesOn, who_goes_on};
-use crate::stay::{Answers, stay};
 use crate::style::{self, styled};
 use crate::tail::Tail;
 use crate::text::clean;

@@ -4,7 +4,7 @@ use rustix::stdio::stdin;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
 
-use crate::stay::Signals;
+use crate::attach::Signals;
 
 /// What came of asking.
 pub(crate) enum OnTerminal<T> {

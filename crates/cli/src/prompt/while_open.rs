@@ -19,9 +19,9 @@ use tokio::process::{Child, Command};
 
 use super::asking_process::{Asks, Outcome, SUBCOMMAND};
 use super::{Asked, OnTerminal};
+use crate::attach::Signals;
 use crate::client::Client;
 use crate::output::value_text;
-use crate::stay::Signals;
 use crate::tail::{News, Streamed, Tail};
 use crate::text::one_line;
 

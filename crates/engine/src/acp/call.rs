@@ -10,7 +10,7 @@ use super::gateway;
 use super::live::Live;
 use super::terminals::Terminals;
 use crate::environment::{Environment, ShellVariables};
-use crate::gateway::Badge;
+use crate::gateway::AccessToken;
 use crate::program;
 use crate::sandbox::state_folders::of_program;
 use crate::sandbox::{Sandbox, Workplace};
@@ -54,7 +54,7 @@ impl AcpEngine {
     }
 
     /// Starts the agent, or says why it cannot be.
-    pub(super) async fn start(&self, turn: &Turn, badge: Option<&Badge>) -> Result<Live, Finished> {
+    pub(super) async fn start(&self, turn: &Turn, badge: Option<&AccessToken>) -> Result<Live, Finished> {
         let mut environment = self.environment(turn.shell.as_ref());
         let program =
             self.locate(&environment).map_err(|problem| failed(ErrorCode::EngineNotFound, problem))?;

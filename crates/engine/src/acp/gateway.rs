@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::failure::Trouble;
 use super::live::Live;
 use crate::environment::Environment;
-use crate::gateway::{Badge, NAME, Offered, TOKEN_VARIABLE};
+use crate::gateway::{AccessToken, NAME, Offered, TOKEN_VARIABLE};
 
 /// Has agents wait for their MCP servers before they begin: claude would ask its model without the tools of one that is not
 /// there yet. Others do not know it.
@@ -20,7 +20,7 @@ const WAITS_FOR_SERVERS: (&str, &str) = ("MCP_CONNECTION_NONBLOCKING", "false");
 const GIVES_AWAY: &[&str] = &["@agentclientprotocol/claude-agent-acp"];
 
 /// What an agent that is told of the gateway needs to get there.
-pub(super) fn prepare(environment: &mut Environment, badge: &Badge) {
+pub(super) fn prepare(environment: &mut Environment, badge: &AccessToken) {
     badge.tell(environment);
     let (name, value) = WAITS_FOR_SERVERS;
     if environment.get(name).is_none() {

@@ -23,7 +23,7 @@ use super::narrator::Narrator;
 use super::permission::cancelled;
 use super::terminals::Terminals;
 use super::wire::{Ends, Update, Wire};
-use crate::gateway::{Badge, Seat};
+use crate::gateway::{AccessToken, TurnGuard};
 use crate::supervisor::Supervised;
 use crate::turn::Turn;
 
@@ -58,9 +58,9 @@ pub(super) struct Live {
     pub(super) waiting: Vec<Asked>,
     pub(super) narrator: Narrator,
     /// The way of this process to the gateway, if it was told of one.
-    pub(super) badge: Option<Badge>,
+    pub(super) badge: Option<AccessToken>,
     /// What it may call there, while a turn goes on.
-    pub(super) seat: Option<Seat>,
+    pub(super) seat: Option<TurnGuard>,
     /// The protocol at work. It ends when nobody listens any more.
     _protocol: AbortOnDropHandle<()>,
 }

@@ -72,7 +72,7 @@ pub(super) fn answer_by_policy(
     request: &RequestPermissionRequest,
 ) -> PermissionAnswer {
     let kind = kind_of(request);
-    let places: Vec<_> = paths(request).iter().map(|path| Place::of(workspace, path)).collect();
+    let places: Vec<_> = paths(request).iter().map(|path| GatewaySession::of(workspace, path)).collect();
     let fits = |rule: &&PermissionRule| {
         let path_fits = rule.path.as_ref().is_none_or(|pattern| {
             !places.is_empty() && places.iter().all(|place| pattern.matches(place.shown()))
@@ -86,10 +86,11 @@ pub(super) fn answer_by_policy(
 }
 
 /// What `permission` means for what an agent asks for.
-fn by_default(permission: Permission, kind: ToolKind, places: &[Place]) -> PermissionAnswer {
+fn by_default(permission: Permission, kind: ToolKind, places: &[GatewaySession]) -> PermissionAnswer {
     let only_looks = matches!(kind, ToolKind::Read | ToolKind::Search | ToolKind::Think);
     let changes_files = matches!(kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move);
-    let stays_inside = !places.is_empty() && places.iter().all(|place| matches!(place, Place::Inside(_)));
+    let stays_inside =
+        !places.is_empty() && places.iter().all(|place| matches!(place, GatewaySession::Inside(_)));
     match permission {
         Permission::Full => PermissionAnswer::Allow,
         Permission::ReadOnly if only_looks => PermissionAnswer::Allow,
@@ -101,14 +102,14 @@ fn by_default(permission: Permission, kind: ToolKind, places: &[Place]) -> Permi
 
 /// Where a file is that a request names.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum GatewaySession {
     /// In the workspace, relative to it.
     Inside(String),
     /// Anywhere else.
     Outside(String),
 }
 
-impl Place {
+impl GatewaySession {
     /// Links are followed as far as there is something: a link may lead out.
     fn of(workspace: &Path, path: &Path) -> Self {
         let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::ExecEngine;
-use super::guest::Guest;
+use super::gateway_access::GatewayAccess;
 use super::profile::{Arg, Profile};
 use crate::environment::{Environment, ShellVariables};
 use crate::program;
@@ -52,18 +52,18 @@ impl ExecEngine {
     pub(super) fn sandbox(
         &self,
         turn: &Turn,
-        guest: Option<&Guest>,
+        guest: Option<&GatewayAccess>,
         environment: &Environment,
     ) -> Result<Option<Sandbox>, Finished> {
         let mut reads = turn.reads.clone();
-        reads.extend(guest.and_then(Guest::folder));
+        reads.extend(guest.and_then(GatewayAccess::folder));
         let options = self.config.sandbox.as_ref();
         let work =
             Workplace { workspace: &turn.workspace, reads: &reads, permission: self.config.permission };
         options.map(|options| options.for_agent(&work, self.profile().state, environment)).transpose()
     }
 
-    pub(super) fn args(&self, turn: &Turn, guest: Option<&Guest>) -> Vec<OsString> {
+    pub(super) fn args(&self, turn: &Turn, guest: Option<&GatewayAccess>) -> Vec<OsString> {
         let profile = self.profile();
         let template = if turn.handle.is_some() { profile.resume } else { profile.start };
         let mut args: Vec<OsString> = Vec::new();
@@ -80,7 +80,7 @@ impl ExecEngine {
                     let flags = walled.unwrap_or(profile.grant(self.config.permission).args);
                     args.extend(flags.iter().map(OsString::from));
                 }
-                Arg::Gateway => args.extend(guest.into_iter().flat_map(Guest::args)),
+                Arg::Gateway => args.extend(guest.into_iter().flat_map(GatewayAccess::args)),
                 Arg::Extra => args.extend(self.config.command.iter().skip(1).map(OsString::from)),
                 Arg::Handle => args.extend(turn.handle.iter().map(OsString::from)),
             }

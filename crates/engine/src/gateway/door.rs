@@ -13,7 +13,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::handler::Handler;
 use super::limits::BODY_BYTES_MAX;
-use super::places::{Place, Places};
+use super::sessions::{GatewaySession, GatewaySessions};
 use super::visitor::Visitor;
 use crate::agent_processes::{AgentProcesses, RefusedAttempt};
 
@@ -28,13 +28,13 @@ const OF_ANOTHER_RUN: &str = "this is the token of another run: use the one that
 /// Checks tokens before anything of a request is read.
 #[derive(Clone)]
 struct Door {
-    places: Arc<Places>,
+    places: Arc<GatewaySessions>,
     agents: AgentProcesses,
     service: StreamableHttpService<Handler, NeverSessionManager>,
 }
 
 /// All that is served at `address`.
-pub(super) fn router(address: SocketAddr, places: Arc<Places>, agents: AgentProcesses) -> Router {
+pub(super) fn router(address: SocketAddr, places: Arc<GatewaySessions>, agents: AgentProcesses) -> Router {
     // Without sessions, so that an agent notices nothing of who else is there. An answer is a stream, although only one
     // message comes: its beginning is sent at once, and clients that wait five minutes for a header do not give up on a call.
     let config = StreamableHttpServerConfig::default()
@@ -68,7 +68,7 @@ async fn enter(
 
 impl Door {
     /// Whether a place is the visitor's own. A token of another run is not, wherever it was found: both runs are told.
-    async fn is_of(&self, visitor: Visitor, place: &Place) -> bool {
+    async fn is_of(&self, visitor: Visitor, place: &GatewaySession) -> bool {
         let (run_id, inode) = match visitor {
             Visitor::Untold => return true,
             Visitor::Agent { run_id, .. } if run_id == place.run_id => return true,
@@ -85,7 +85,7 @@ impl Door {
         false
     }
 
-    fn place(&self, headers: &HeaderMap) -> Option<Arc<Place>> {
+    fn place(&self, headers: &HeaderMap) -> Option<Arc<GatewaySession>> {
         let given = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = given.split_once(' ')?;
         scheme.eq_ignore_ascii_case("Bearer").then(|| self.places.find(token.trim())).flatten()

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::NAME;
 use super::answer::answer;
 use super::limits::CALLS_MAX;
-use super::places::Place;
+use super::sessions::GatewaySession;
 use crate::model::ToolOffer;
 use crate::toolbox::{Call, Toolbox};
 
@@ -72,12 +72,13 @@ impl ServerHandler for Handler {
 }
 
 /// Where a request came in: what the door found out is with the head of the HTTP request.
-fn place(context: &RequestContext<RoleServer>) -> Result<Arc<Place>, ErrorData> {
-    let place = context.extensions.get::<Parts>().and_then(|head| head.extensions.get::<Arc<Place>>());
+fn place(context: &RequestContext<RoleServer>) -> Result<Arc<GatewaySession>, ErrorData> {
+    let place =
+        context.extensions.get::<Parts>().and_then(|head| head.extensions.get::<Arc<GatewaySession>>());
     place.cloned().ok_or_else(|| ErrorData::internal_error("the request came in by no door", None))
 }
 
-fn tools(place: &Place) -> Result<Arc<dyn Toolbox>, ErrorData> {
+fn tools(place: &GatewaySession) -> Result<Arc<dyn Toolbox>, ErrorData> {
     place.tools().ok_or_else(|| ErrorData::invalid_request(NO_TURN, None))
 }
 

@@ -16,7 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::door;
 use super::limits::{HEAD_WITHIN, LOOKUPS_MAX, READ_AHEAD_BYTES_MAX};
-use super::places::Places;
+use super::sessions::GatewaySessions;
 use super::visitor::{Connections, Held, TurnedAway, Visitor, recognize};
 use crate::agent_processes::AgentProcesses;
 
@@ -41,7 +41,7 @@ struct Host {
 
 impl Listening {
     /// Listens on any free port of loopback.
-    pub(super) async fn start(places: Arc<Places>, agents: AgentProcesses) -> io::Result<Self> {
+    pub(super) async fn start(places: Arc<GatewaySessions>, agents: AgentProcesses) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let router = door::router(address, places, agents.clone());

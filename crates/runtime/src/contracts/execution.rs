@@ -82,8 +82,10 @@ impl Inner {
 
     /// What the agent is told about a call that could not go on: that a person canceled it, or that the turn is over.
     fn ended_meanwhile(&self, id: ExecutionId) -> Told {
-        let now =
-            self.teller.store().and_then(|store| load::<Run>(store.as_ref(), self.run.id()).ok().flatten());
+        let now = self
+            .journal_writer
+            .store()
+            .and_then(|store| load::<Run>(store.as_ref(), self.run.id()).ok().flatten());
         match now.filter(|run| run.contract(id).is_some_and(|contract| contract.status.is_terminal())) {
             Some(run) => told(&run, asked_for(&run, id)),
             None => Told::Stale(Stale),

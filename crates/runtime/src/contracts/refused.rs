@@ -45,7 +45,7 @@ impl Inner {
     pub(super) fn held(&self, holder: &Holder) -> NotMade {
         let holding = holder.stream.run();
         let run = holding
-            .zip(self.teller.store())
+            .zip(self.journal_writer.store())
             .and_then(|(run_id, store)| load::<adjourn_core::Run>(store.as_ref(), run_id).ok().flatten());
         let consequence = run.and_then(|run| Some(run.contract(holder.execution_id?)?.consequence()));
         let before = format!("the same call was made before, by {}", holder.stream);

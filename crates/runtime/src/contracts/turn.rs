@@ -20,7 +20,7 @@ use super::approval::{self, About, Irreversible, Standing};
 use super::offers::{self, Offered, Wanted};
 use super::refused::NotMade;
 use super::{Contracts, ask_user, history};
-use crate::driver::Teller;
+use crate::driver::JournalWriter;
 use crate::workspace::Workspaces;
 use adjourn_kernel::{Answer, Denied};
 
@@ -49,7 +49,7 @@ pub(super) struct Inner {
     pub(super) workspaces: Workspaces,
     /// The run as it was when the turn began.
     pub(super) run: Arc<Run>,
-    pub(super) teller: Teller,
+    pub(super) journal_writer: JournalWriter,
     /// Calls that are being made. They go on to their end, whoever waits for them.
     calls: TaskTracker,
     pub(super) stop: CancellationToken,
@@ -59,7 +59,12 @@ pub(super) struct Inner {
 
 impl TurnTools {
     /// The tools of the turn that `run` is in. Calls that are being made when `stop` is cancelled are given up.
-    pub(crate) fn new(toolset: Toolset, run: Arc<Run>, teller: Teller, stop: CancellationToken) -> Self {
+    pub(crate) fn new(
+        toolset: Toolset,
+        run: Arc<Run>,
+        journal_writer: JournalWriter,
+        stop: CancellationToken,
+    ) -> Self {
         let Toolset { contracts, declared, masker, workspaces } = toolset;
         let wanted = declared.iter().map(|declared| Wanted::read(declared)).collect();
         let calls = TaskTracker::new();
@@ -70,7 +75,7 @@ impl TurnTools {
             masker,
             workspaces,
             run,
-            teller,
+            journal_writer,
             calls,
             stop,
             first_listed,
@@ -123,7 +128,8 @@ impl Toolbox for TurnTools {
 
     fn history(&self) -> BoxFuture<'_, Result<History, RunError>> {
         Box::pin(async {
-            let read = self.0.teller.store().map(|store| history::read(store.as_ref(), self.0.run.id()));
+            let read =
+                self.0.journal_writer.store().map(|store| history::read(store.as_ref(), self.0.run.id()));
             match read {
                 Some(Ok(history)) => Ok(history),
                 Some(Err(error)) => Err(error.into()),
@@ -176,7 +182,7 @@ impl Inner {
     }
 
     pub(super) async fn tell(&self, command: Command) -> Answer {
-        self.teller.tell(self.run.id(), command).await
+        self.journal_writer.tell(self.run.id(), command).await
     }
 
     pub(super) async fn call(&self, call: Call) -> Result<Told, NotMade> {

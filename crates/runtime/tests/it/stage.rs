@@ -119,7 +119,7 @@ impl Stage {
     pub(crate) fn of_players(settings: &str) -> Self {
         let stage = Self::closed(table::PLAYER);
         stage.configure(&agent::settings(stage.path(), settings, ""));
-        stage.rehearse();
+        stage.dry_run();
         stage.open();
         stage
     }

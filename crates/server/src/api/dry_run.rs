@@ -18,7 +18,7 @@ use crate::problem::Problem;
 /// Nothing is made: a folder in which nothing was ever run stays as it is.
 pub fn dry_run(data_dir: &Path, config: Config, document: Value) -> Result<(), Problem> {
     let request = local::read(Document::of(document), Reach::ThisMachine)?.request;
-    Ok(desk(data_dir, config)?.rehearse(request)?)
+    Ok(desk(data_dir, config)?.dry_run(request)?)
 }
 
 /// The same for `POST /v1/roundtables`.

@@ -12,9 +12,9 @@ use adjourn_core::roundtable::{Frame, FrameType, RoundtableView};
 use anyhow::Context;
 
 use super::export::fetch;
+use crate::attach::Signals;
 use crate::client::Client;
 use crate::exit::Exit;
-use crate::stay::Signals;
 use crate::tail::{News, Tail};
 
 /// The files, and the formats that they are exported as.

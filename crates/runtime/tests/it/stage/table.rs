@@ -76,7 +76,7 @@ pub(crate) struct Table<'a> {
 
 impl Stage {
     /// What everybody says who has nothing in particular to say.
-    pub(super) fn rehearse(&self) {
+    pub(super) fn dry_run(&self) {
         fs::create_dir_all(self.path().join("play")).unwrap();
         self.plays("open", &json!({ "question": "What do you hold?" }));
         self.plays("answer", &json!({ "position": "I hold what I hold.", "confidence": 0.9 }));

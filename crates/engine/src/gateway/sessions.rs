@@ -1,4 +1,4 @@
-//! Who is let in, and whose turn it is.
+//! Gateway sessions: the access token of each agent, and the turn that its calls belong to.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -16,17 +16,17 @@ use crate::toolbox::Toolbox;
 /// Random bytes of a token: nobody guesses as many.
 const TOKEN_BYTES: usize = 32;
 
-/// All agents that may come in. Those whose [`Badge`] is gone are gone with it.
+/// Sessions of all agents that may call tools. A session ends when its [`AccessToken`] is dropped.
 #[derive(Debug, Default)]
-pub(super) struct Places(Mutex<Vec<Weak<Place>>>);
+pub(super) struct GatewaySessions(Mutex<Vec<Weak<GatewaySession>>>);
 
-/// The place of one agent.
+/// The session of one agent.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct GatewaySession {
     /// The run that the agent works for.
     pub(super) run_id: RunId,
     token: Secret,
-    /// The turn that goes on, for as long as its [`Seat`] is held.
+    /// The turn that goes on, for as long as its [`TurnGuard`] is held.
     turn: Mutex<Weak<Turn>>,
     /// One for each call that may be under way.
     pub(super) calls: Semaphore,
@@ -37,26 +37,26 @@ struct Turn {
     tools: Arc<dyn Toolbox>,
 }
 
-impl Places {
-    /// A place with a token of its own.
-    pub(super) fn add(&self, run_id: RunId) -> Result<Arc<Place>, getrandom::Error> {
+impl GatewaySessions {
+    /// Begins a session with a token of its own.
+    pub(super) fn add(&self, run_id: RunId) -> Result<Arc<GatewaySession>, getrandom::Error> {
         let calls = Semaphore::new(CALLS_MAX);
-        let place = Arc::new(Place { run_id, token: token()?, turn: Mutex::default(), calls });
+        let place = Arc::new(GatewaySession { run_id, token: token()?, turn: Mutex::default(), calls });
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|place| place.strong_count() > 0);
         all.push(Arc::downgrade(&place));
         Ok(place)
     }
 
-    /// The place that this token leads to. How long that takes says nothing about any token.
-    pub(super) fn find(&self, token: &str) -> Option<Arc<Place>> {
+    /// The session that this token belongs to. How long that takes says nothing about any token.
+    pub(super) fn find(&self, token: &str) -> Option<Arc<GatewaySession>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let there = all.iter().filter_map(Weak::upgrade);
         there.fold(None, |found, place| if place.has(token) { Some(place) } else { found })
     }
 }
 
-impl Place {
+impl GatewaySession {
     fn has(&self, token: &str) -> bool {
         self.token.expose().as_bytes().ct_eq(token.as_bytes()).into()
     }
@@ -79,15 +79,15 @@ fn token() -> Result<Secret, getrandom::Error> {
     Ok(Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
 }
 
-/// The access of one agent process: nobody gets in with it any more when this is dropped.
+/// The access of one agent process. The token is refused once this is dropped.
 #[derive(Debug)]
-pub(crate) struct Badge {
-    place: Arc<Place>,
+pub(crate) struct AccessToken {
+    place: Arc<GatewaySession>,
     url: String,
 }
 
-impl Badge {
-    pub(super) fn new(place: Arc<Place>, url: String) -> Self {
+impl AccessToken {
+    pub(super) fn new(place: Arc<GatewaySession>, url: String) -> Self {
         Self { place, url }
     }
 
@@ -108,17 +108,17 @@ impl Badge {
         &self.place.token
     }
 
-    /// A turn begins: until the seat is dropped, calls of the process go to `tools`.
-    pub(crate) fn seat(&self, tools: Arc<dyn Toolbox>, offered: Offered) -> Seat {
+    /// Begins a turn: until the guard is dropped, calls of the process go to `tools`.
+    pub(crate) fn seat(&self, tools: Arc<dyn Toolbox>, offered: Offered) -> TurnGuard {
         let turn = Arc::new(Turn { tools });
         *self.place.turn.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&turn);
-        Seat { offered, _turn: turn }
+        TurnGuard { offered, _turn: turn }
     }
 }
 
 /// A turn at the gateway.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct TurnGuard {
     /// What it was offered.
     pub(crate) offered: Offered,
     _turn: Arc<Turn>,

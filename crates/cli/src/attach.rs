@@ -1,4 +1,4 @@
-//! Stays with a run: shows what it does, answers what it asks, until it ends or is left.
+//! A terminal attached to a run: shows what it does and answers what it asks, until it ends or is left.
 
 mod answers;
 mod others;

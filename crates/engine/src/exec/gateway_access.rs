@@ -1,4 +1,4 @@
-//! An agent at the gateway for one turn, and what it is told of it in its own terms.
+//! Gateway access of an agent for one turn, told to the agent in its own terms.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use adjourn_core::{ErrorCode, RunError};
 use super::ExecEngine;
 use super::profile::{Access, Profile};
 use crate::environment::Environment;
-use crate::gateway::{Badge, Offered, Seat};
+use crate::gateway::{AccessToken, Offered, TurnGuard};
 use crate::secrets::Secret;
 use crate::turn::Turn;
 
@@ -21,16 +21,16 @@ const FOLDER: &str = "gateway";
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// An agent that may call the tools of its turn, until dropped.
-pub(super) struct Guest {
-    badge: Badge,
-    _seat: Seat,
+pub(super) struct GatewayAccess {
+    badge: AccessToken,
+    _seat: TurnGuard,
     access: &'static Access,
     files: Files,
 }
 
 impl ExecEngine {
     /// Lets the agent of a turn in, if there is anything that it could call.
-    pub(super) async fn receive(&self, turn: &Turn) -> Result<Option<Guest>, RunError> {
+    pub(super) async fn receive(&self, turn: &Turn) -> Result<Option<GatewayAccess>, RunError> {
         let offered = Offered::by(&*turn.tools).await?;
         if offered.is_empty() {
             return Ok(None);
@@ -55,7 +55,7 @@ impl ExecEngine {
                 ),
             })?;
         let seat = badge.seat(turn.tools.clone(), offered);
-        Ok(Some(Guest { badge, _seat: seat, access: &profile.gateway, files }))
+        Ok(Some(GatewayAccess { badge, _seat: seat, access: &profile.gateway, files }))
     }
 
     /// What the configuration sets is not overwritten, and without some of it the agent would not know of its tools.
@@ -103,7 +103,7 @@ fn check_place(profile: &Profile, folder: &Path) -> Result<(), RunError> {
     }
 }
 
-impl Guest {
+impl GatewayAccess {
     /// What nobody may see.
     pub(super) fn token(&self) -> &Secret {
         self.badge.token()

@@ -1,4 +1,4 @@
-//! An engine that costs nothing, and turns that need nothing: what is measured with them is Adjourn alone.
+//! The bench engine: its turns cost nothing and need nothing, so that a benchmark measures Adjourn alone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ const RESULT: &str =
 
 /// Asks in its first turn and is done in its second, at once.
 #[derive(Debug, Clone, Copy)]
-pub struct Still;
+pub struct BenchEngine;
 
-impl Engine for Still {
+impl Engine for BenchEngine {
     fn resumes_by(&self) -> ResumesBy {
         ResumesBy::Handle
     }
@@ -56,14 +56,14 @@ impl Engine for Still {
     }
 }
 
-/// Gives every turn to [`Still`], without a skill and without a folder.
+/// Gives every turn to [`BenchEngine`], without a skill and without a folder.
 #[derive(Debug, Clone, Copy)]
-pub struct StillDesk;
+pub struct BenchTurns;
 
-impl Briefs for StillDesk {
+impl Briefs for BenchTurns {
     fn brief(&self, _run: &Run) -> Result<Brief, RunError> {
         Ok(Brief {
-            engine: Arc::new(Still),
+            engine: Arc::new(BenchEngine),
             prompt: String::new(),
             shell: None,
             workspace: PathBuf::new(),

@@ -1,4 +1,4 @@
-//! Has things written down, however long the journal cannot.
+//! The journal writer: repeats a command until the journal has taken it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,22 +12,23 @@ use adjourn_kernel::{Answer, Denied};
 /// How long it is waited before the journal is told again what it could not take.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Tells the runtime what has happened. Cheap to clone; keeps nothing going.
+/// Sends commands to the runtime, again and again while the journal does not answer. Cheap to clone; does not keep the runtime
+/// going.
 #[derive(Clone)]
-pub(crate) struct Teller(WeakRuntime);
+pub(crate) struct JournalWriter(WeakRuntime);
 
-impl std::fmt::Debug for Teller {
+impl std::fmt::Debug for JournalWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Teller").finish_non_exhaustive()
+        f.debug_struct("JournalWriter").finish_non_exhaustive()
     }
 }
 
-impl Teller {
+impl JournalWriter {
     pub(crate) fn new(runtime: WeakRuntime) -> Self {
         Self(runtime)
     }
 
-    /// Has something written down. Refused only by the rules, or when there is nobody left to ask.
+    /// Has a command decided and committed. Fails only if the rules refuse it, or the runtime has ended.
     pub(crate) async fn tell(&self, run_id: RunId, command: Command) -> Answer {
         loop {
             let Some(runtime) = self.0.upgrade() else { return Err(Denied::stopped()) };

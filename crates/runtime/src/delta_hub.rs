@@ -1,4 +1,4 @@
-//! Who watches which agent write.
+//! The delta hub: text that an agent is writing, for those who watch its run.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,9 +15,9 @@ const LAG_MAX: usize = 32;
 /// Runs that may be registered before those that nobody watches any more are first looked for.
 const SWEEP_FIRST: usize = 64;
 
-/// The runs that somebody watches.
+/// Channels of the runs that are being watched.
 #[derive(Debug, Default)]
-pub(crate) struct Watched(Mutex<Runs>);
+pub(crate) struct DeltaHub(Mutex<Runs>);
 
 #[derive(Debug, Default)]
 struct Runs {
@@ -27,7 +27,7 @@ struct Runs {
     sweep_at: usize,
 }
 
-impl Watched {
+impl DeltaHub {
     pub(crate) fn watch(&self, run_id: RunId) -> broadcast::Receiver<Delta> {
         let mut runs = self.runs();
         if runs.senders.len() >= runs.sweep_at {
@@ -55,7 +55,7 @@ impl Watched {
 mod tests {
     use adjourn_core::RunId;
 
-    use super::{SWEEP_FIRST, Watched};
+    use super::{DeltaHub, SWEEP_FIRST};
     use crate::driver::Delta;
 
     fn delta(run: u128) -> Delta {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_watcher_sees_its_run_and_no_other() {
-        let watched = Watched::default();
+        let watched = DeltaHub::default();
         let mut one = watched.watch(RunId::from_bits(1));
         watched.tell(&delta(2));
         assert!(one.is_empty());
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn runs_that_nobody_watches_any_more_are_forgotten() {
-        let watched = Watched::default();
+        let watched = DeltaHub::default();
         for run in 0..10_000 {
             drop(watched.watch(RunId::from_bits(run)));
             assert!(watched.runs().senders.len() <= SWEEP_FIRST);

@@ -1,5 +1,4 @@
-//! Skills that were read before: a run reads its skill when it is created and at every turn, and most skills are run
-//! many times.
+//! The skill cache: a run reads its skill when it is created and at every turn, and most skills are run many times.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -58,7 +57,7 @@ impl Shelved {
 
 /// Skills that were read before.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct SkillCache {
     skills: Mutex<HashMap<PathBuf, Arc<Shelved>>>,
     runs: Mutex<Recent>,
 }
@@ -70,7 +69,7 @@ struct Recent {
     order: VecDeque<RunId>,
 }
 
-impl Shelf {
+impl SkillCache {
     /// The skill in `dir` as it is now.
     pub(crate) fn skill(&self, dir: &Path) -> Result<Arc<Shelved>, SkillProblems> {
         let known = self.skills().get(dir).cloned();
@@ -165,7 +164,7 @@ mod tests {
 
     use adjourn_core::RunId;
 
-    use super::{RUNS_MAX, Shelf, is_settled};
+    use super::{RUNS_MAX, SkillCache, is_settled};
     use crate::folder::survey;
 
     const SKILL: &str = "---\nname: demo\ndescription: d\n---\n";
@@ -175,36 +174,36 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("SKILL.md");
         fs::write(&file, format!("{SKILL}one")).unwrap();
-        let shelf = Shelf::default();
+        let skill_cache = SkillCache::default();
         // Changed a moment ago, so it is not trusted to stay.
-        let (first, again) = (shelf.skill(dir.path()).unwrap(), shelf.skill(dir.path()).unwrap());
+        let (first, again) = (skill_cache.skill(dir.path()).unwrap(), skill_cache.skill(dir.path()).unwrap());
         assert!(!Arc::ptr_eq(&first, &again));
         let entries = survey(dir.path()).unwrap();
         assert!(!is_settled(&entries, SystemTime::now()));
         assert!(is_settled(&entries, SystemTime::now() + Duration::from_secs(2)));
 
-        shelf.skills().insert(dir.path().to_owned(), again.clone());
-        assert!(Arc::ptr_eq(&shelf.skill(dir.path()).unwrap(), &again));
+        skill_cache.skills().insert(dir.path().to_owned(), again.clone());
+        assert!(Arc::ptr_eq(&skill_cache.skill(dir.path()).unwrap(), &again));
         fs::write(&file, format!("{SKILL}three")).unwrap();
-        assert_eq!(shelf.skill(dir.path()).unwrap().skill.text.trim(), "three");
+        assert_eq!(skill_cache.skill(dir.path()).unwrap().skill.text.trim(), "three");
         fs::write(&file, "no skill").unwrap();
-        assert!(shelf.skill(dir.path()).is_err());
+        assert!(skill_cache.skill(dir.path()).is_err());
     }
 
     #[test]
     fn a_run_keeps_the_skill_it_was_created_with_as_long_as_that_is_remembered() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("SKILL.md"), format!("{SKILL}one")).unwrap();
-        let shelf = Shelf::default();
-        let (first, skill) = (RunId::from_bits(0), shelf.skill(dir.path()).unwrap());
-        shelf.created(first, skill.clone());
+        let skill_cache = SkillCache::default();
+        let (first, skill) = (RunId::from_bits(0), skill_cache.skill(dir.path()).unwrap());
+        skill_cache.created(first, skill.clone());
         fs::write(dir.path().join("SKILL.md"), format!("{SKILL}two")).unwrap();
-        assert!(Arc::ptr_eq(&shelf.of_copy(first, dir.path()).unwrap(), &skill));
+        assert!(Arc::ptr_eq(&skill_cache.of_copy(first, dir.path()).unwrap(), &skill));
         for number in 1..=RUNS_MAX {
-            shelf.created(RunId::from_bits(number as u128), skill.clone());
+            skill_cache.created(RunId::from_bits(number as u128), skill.clone());
         }
-        let remembered = shelf.runs().order.len();
-        assert_eq!((remembered, shelf.runs().skills.len()), (RUNS_MAX, RUNS_MAX));
-        assert_eq!(shelf.of_copy(first, dir.path()).unwrap().skill.text.trim(), "two");
+        let remembered = skill_cache.runs().order.len();
+        assert_eq!((remembered, skill_cache.runs().skills.len()), (RUNS_MAX, RUNS_MAX));
+        assert_eq!(skill_cache.of_copy(first, dir.path()).unwrap().skill.text.trim(), "two");
     }
 }
