@@ -148,7 +148,8 @@ fn asks_the_service(source: &Source<'_>) -> Vec<String> {
     }
     let lines = source.text.lines().enumerate();
     let parts = lines.flat_map(|(index, line)| {
-        let parts = [".store()", ".desk()", ".runtime()"].into_iter().filter(|part| line.contains(part));
+        let parts =
+            [".store()", ".turn_setup()", ".runtime()"].into_iter().filter(|part| line.contains(part));
         parts.map(move |part| format!(":{}: `{part}`: make it an operation of the service", index + 1))
     });
     parts.collect()

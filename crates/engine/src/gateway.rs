@@ -2,8 +2,8 @@
 //!
 //! What a run's skill declares is served here, and so is the tool that asks the user: a call that an agent makes goes to the
 //! [`Toolbox`] of its turn, where it is a contract like any other. There is one listener for all runs, started when the first
-//! needs it. Whoever comes in shows a [`AccessToken`], the access token of one agent process; and while that process has a turn, it
-//! has a [`TurnGuard`], by which its calls find their toolbox. No call waits for a person: agents give up on a tool long before
+//! needs it. An agent process authenticates with its [`AccessToken`], and while it has a turn there is a [`TurnGuard`], by which
+//! its calls find their toolbox. No call waits for a person: agents give up on a tool long before
 //! people answer, so the agent is told to end its turn, and goes on with the answer in the next one.
 //!
 //! The gateway does **not** decide anything about a call, and keeps nothing about one. The types of the protocol, and of the

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::brief::{Brief, Briefs};
+use crate::turn_inputs::{PrepareTurns, TurnInputs};
 
 const QUESTION: &str = r#"{"__SKILL_DONE__": false, "message": "Which version is this going to be?",
     "ui_hints": {"kind": "choose_one", "options": ["2.3.1", "2.4.0", "3.0.0"]}}"#;
@@ -60,9 +60,9 @@ impl Engine for BenchEngine {
 #[derive(Debug, Clone, Copy)]
 pub struct BenchTurns;
 
-impl Briefs for BenchTurns {
-    fn brief(&self, _run: &Run) -> Result<Brief, RunError> {
-        Ok(Brief {
+impl PrepareTurns for BenchTurns {
+    fn turn_inputs(&self, _run: &Run) -> Result<TurnInputs, RunError> {
+        Ok(TurnInputs {
             engine: Arc::new(BenchEngine),
             prompt: String::new(),
             shell: None,

@@ -12,13 +12,13 @@ use adjourn_engine::ShellVariables;
 use adjourn_store::Error;
 use serde_json::{Value, json};
 
-use crate::desk::{Asked, Desk};
 use crate::folder;
 use crate::request::{Checked, RunRequest, SkillRef, Surroundings};
 use crate::roundtable::Part;
 use crate::service::{Created, Service, ServiceError, sha256};
 use crate::skill;
 use crate::skill_cache::Shelved;
+use crate::turn_setup::{Asked, TurnSetup};
 use crate::workspace::{NewWorkspace, Place, UPLOAD_BYTES_MAX, Upload, WorkspaceError};
 use adjourn_kernel::{Denied, HistoryError, chain};
 
@@ -89,8 +89,8 @@ impl Service {
             other => {
                 // Nothing was created: what was made for it goes. If that fails, the next start sweeps it.
                 self.off_thread(move |service| {
-                    let _ = service.desk().workspaces().remove(run_id);
-                    service.desk().forget_recorder(run_id);
+                    let _ = service.turn_setup().workspaces().remove(run_id);
+                    service.turn_setup().forget_recorder(run_id);
                     Ok(())
                 })
                 .await?;
@@ -144,26 +144,29 @@ impl Service {
             (None, Some(_) | None) => Place::Own,
         };
         let shell = request.shell.clone();
-        let Fit { checked, shelved } = self.desk().check(run_id, request, &place)?;
+        let Fit { checked, shelved } = self.turn_setup().check(run_id, request, &place)?;
         let Checked { mut spec, uploads, notice, .. } = checked;
         spec.continues = earlier.map(|earlier| continued(&earlier, &spec.engine)).transpose()?;
         // Whoever answers the run later may work in another folder.
         let record = record.map(std::path::absolute).transpose();
         let record = record.map_err(|error| invalid("/record", error.to_string()))?;
         spec.roundtable = part.as_ref().map(|part| part.roundtable);
-        let shell = shell.map(|shell| self.desk().shell_for(&spec.engine, &shell));
+        let shell = shell.map(|shell| self.turn_setup().shell_for(&spec.engine, &shell));
         let asked = self.mask(&mut spec, record, part.map(|part| part.output_schema), shell.as_ref())?;
         if let Some(file) = &asked.record {
-            let engine = self.desk().engine_for(&spec.engine, shell.as_ref());
+            let engine = self.turn_setup().engine_for(&spec.engine, shell.as_ref());
             let engine = engine.map_err(|problem| invalid("/engine", problem))?;
-            self.desk().recorder(run_id, engine, file).map_err(|problem| invalid("/record", problem))?;
+            self.turn_setup()
+                .recorder(run_id, engine, file)
+                .map_err(|problem| invalid("/record", problem))?;
         }
-        let is_read_only = uploads.is_empty() && place == Place::Own && self.desk().only_reads(&spec, &asked);
+        let is_read_only =
+            uploads.is_empty() && place == Place::Own && self.turn_setup().only_reads(&spec, &asked);
         let kept = match (&shelved, &spec.skill) {
             (Some(shelved), Some(skill)) => {
-                let version = shelved.version(|skill| self.desk().workspaces().keep_skill(skill));
+                let version = shelved.version(|skill| self.turn_setup().workspaces().keep_skill(skill));
                 let version = version.map_err(refused)?;
-                let kept = self.desk().version(skill, &version);
+                let kept = self.turn_setup().version(skill, &version);
                 spec.skill_version = Some(version);
                 Some(kept.map_err(|error| ServiceError::Skill(error.to_string()))?)
             }
@@ -178,7 +181,7 @@ impl Service {
                 place,
                 shell: shell.as_ref(),
             };
-            self.desk().workspaces().create_for(&new, Some(&asked)).map(drop).map_err(refused)?;
+            self.turn_setup().workspaces().create_for(&new, Some(&asked)).map(drop).map_err(refused)?;
         }
         Ok(Draft { run_id, create: Create { spec, key }, notice })
     }
@@ -246,7 +249,7 @@ impl Service {
             record,
             output,
         };
-        let masker = self.desk().masker(&asked, shell).map_err(ServiceError::Internal)?;
+        let masker = self.turn_setup().masker(&asked, shell).map_err(ServiceError::Internal)?;
         spec.prompt = asked.prompt.as_ref().map(|prompt| masker.text(prompt).into_owned());
         spec.input = masker.json(&asked.input);
         spec.parameter = masker.json(&asked.parameter);
@@ -260,7 +263,7 @@ struct Fit {
     shelved: Option<Arc<Shelved>>,
 }
 
-impl Desk {
+impl TurnSetup {
     /// Says everything that is wrong with a request, as far as that can be told without a journal. Nothing is made: this is
     /// for whoever would have to make the data directory first.
     pub fn dry_run(&self, request: RunRequest) -> Result<(), ServiceError> {

@@ -19,11 +19,11 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::brief::{Brief, Briefs, OutputContract};
 use crate::contracts::{Toolset, TurnTools};
 use crate::delta_hub::DeltaHub;
 use crate::prompt;
 use crate::runtime::{EffectHandler, WeakRuntime};
+use crate::turn_inputs::{OutputContract, PrepareTurns, TurnInputs};
 use adjourn_engine::secrets::{MASK, Masker};
 pub(crate) use journal_writer::JournalWriter;
 use staying::Staying;
@@ -56,7 +56,7 @@ pub struct Driver(Arc<Inner>);
 struct Inner {
     runtime: WeakRuntime,
     journal_writer: JournalWriter,
-    briefs: Arc<dyn Briefs>,
+    turns: Arc<dyn PrepareTurns>,
     tasks: Handle,
     /// The turns that are going on.
     live: Mutex<HashMap<RunId, Live>>,
@@ -85,12 +85,12 @@ struct Live {
 
 impl Driver {
     /// A driver for `runtime` that runs its tasks on `tasks`.
-    pub fn new(runtime: WeakRuntime, briefs: Arc<dyn Briefs>, tasks: Handle) -> Self {
+    pub fn new(runtime: WeakRuntime, turns: Arc<dyn PrepareTurns>, tasks: Handle) -> Self {
         let (deltas, _) = broadcast::channel(DELTAS_MAX);
         Self(Arc::new(Inner {
             journal_writer: JournalWriter::new(runtime.clone()),
             runtime,
-            briefs,
+            turns,
             tasks,
             live: Mutex::default(),
             over: Notify::new(),
@@ -197,13 +197,13 @@ impl Inner {
     /// Looks at what there is of a run's surroundings.
     async fn look(self: &Arc<Self>, run: Arc<Run>) -> Option<Survey> {
         let inner = self.clone();
-        self.tasks.spawn_blocking(move || inner.briefs.survey(&run)).await.ok()
+        self.tasks.spawn_blocking(move || inner.turns.survey(&run)).await.ok()
     }
 
     /// What a turn needs. It is read from the disk, and schemas are compiled for it.
-    async fn brief(self: &Arc<Self>, run: &Arc<Run>) -> Result<Brief, RunError> {
+    async fn turn_inputs(self: &Arc<Self>, run: &Arc<Run>) -> Result<TurnInputs, RunError> {
         let (inner, run) = (self.clone(), run.clone());
-        let read = self.tasks.spawn_blocking(move || inner.briefs.brief(&run)).await;
+        let read = self.tasks.spawn_blocking(move || inner.turns.turn_inputs(&run)).await;
         read.unwrap_or_else(|_| {
             let message = "reading what the turn needs stopped halfway".to_owned();
             Err(RunError { code: ErrorCode::Internal, message })
@@ -257,19 +257,20 @@ impl Inner {
         stop: &CancellationToken,
     ) -> Executed {
         let nobody = |end| Executed { end, observations: Vec::new(), engine: None };
-        let brief = match self.brief(run).await {
-            Ok(brief) => brief,
+        let turn_inputs = match self.turn_inputs(run).await {
+            Ok(turn_inputs) => turn_inputs,
             Err(error) => return nobody(TurnEnd::Failed(error)),
         };
-        let (run, brief) = match self.make_cleared_calls(run, brief, stop).await {
+        let (run, turn_inputs) = match self.make_cleared_calls(run, turn_inputs, stop).await {
             Ok(went_on) => went_on,
             Err(end) => return nobody(end),
         };
         let run = &run;
-        if brief.engine.plays_a_recording() {
+        if turn_inputs.engine.plays_a_recording() {
             self.warn_of_recording(run).await;
         }
-        let Brief { engine, prompt, shell, workspace, reads, logs, masker, output, opening, toolset } = brief;
+        let TurnInputs { engine, prompt, shell, workspace, reads, logs, masker, output, opening, toolset } =
+            turn_inputs;
         let tools = toolset.map(|toolset| self.tools(toolset, run, stop));
         let prompt = match repair {
             Some(problem) => prompt::repair(problem, output.as_ref().map(|output| &output.document)),
@@ -339,12 +340,12 @@ impl Inner {
     async fn make_cleared_calls(
         self: &Arc<Self>,
         run: &Arc<Run>,
-        brief: Brief,
+        turn_inputs: TurnInputs,
         stop: &CancellationToken,
-    ) -> Result<(Arc<Run>, Brief), TurnEnd> {
+    ) -> Result<(Arc<Run>, TurnInputs), TurnEnd> {
         let has_cleared = run.contracts().any(Contract::is_cleared);
-        let Some(toolset) = brief.toolset.clone().filter(|_| has_cleared) else {
-            return Ok((run.clone(), brief));
+        let Some(toolset) = turn_inputs.toolset.clone().filter(|_| has_cleared) else {
+            return Ok((run.clone(), turn_inputs));
         };
         self.tools(toolset, run, stop).make_cleared().await;
         let store = self.journal_writer.store();
@@ -355,8 +356,8 @@ impl Inner {
         if now.turn_reason() == Some(TurnReason::Settled) && now.settled_calls().next().is_none() {
             return Err(TurnEnd::Suspended);
         }
-        let brief = self.brief(&now).await.map_err(TurnEnd::Failed)?;
-        Ok((now, brief))
+        let turn_inputs = self.turn_inputs(&now).await.map_err(TurnEnd::Failed)?;
+        Ok((now, turn_inputs))
     }
 
     /// Writes down what an engine shows, as it shows it. What it shows right at its end comes back.

@@ -15,11 +15,9 @@
 //! - The text an agent gets is a pure function of what is known, and the same for every engine.
 //! - A secret value is never part of a message, a `Debug` or an error.
 
-mod brief;
 pub mod config;
 mod contracts;
 mod creation;
-mod desk;
 mod disk;
 mod driver;
 mod folder;
@@ -34,6 +32,8 @@ pub mod request;
 pub mod roundtable;
 mod runtime;
 mod service;
+mod turn_inputs;
+mod turn_setup;
 
 pub mod bench_engine;
 mod delta_hub;
@@ -43,9 +43,7 @@ mod skill_cache;
 mod stats;
 pub mod workspace;
 
-pub use brief::{Brief, Briefs, OutputContract};
 pub use contracts::{Contracts, Toolset, TurnTools};
-pub use desk::Desk;
 pub use driver::{Delta, Driver};
 pub use prune::{CREATE_KEY_DAYS, KeepReason, KeptRoundtable, KeptRun, PruneError, Pruned, prune};
 pub use runtime::{EffectHandler, Runtime, RuntimeOptions, WeakRuntime};
@@ -54,3 +52,5 @@ pub use service::{
 };
 pub use severity::Severity;
 pub use stats::Stats;
+pub use turn_inputs::{OutputContract, PrepareTurns, TurnInputs};
+pub use turn_setup::TurnSetup;

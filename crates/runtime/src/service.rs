@@ -30,12 +30,12 @@ pub use surroundings::EngineInfo;
 
 use self::edits::Edit;
 use crate::config::Config;
-use crate::desk::Desk;
 use crate::disk::Disk;
 use crate::driver::Driver;
 use crate::reader;
 use crate::roundtable::carry_out;
 use crate::runtime::{EffectHandler, Runtime, RuntimeOptions, WeakRuntime};
+use crate::turn_setup::TurnSetup;
 use crate::workspace::{WorkspaceError, Workspaces};
 
 /// What was asked for and cannot be had.
@@ -124,7 +124,7 @@ pub struct ReplyRequest {
 pub struct Service {
     runtime: Runtime,
     driver: Driver,
-    desk: Arc<Desk>,
+    turn_setup: Arc<TurnSetup>,
     committed: Arc<Committed>,
     disk: Arc<Disk>,
 }
@@ -165,30 +165,30 @@ impl Service {
         let variables: BTreeMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        let desk = Arc::new(Desk::new(config, variables, workspaces, supervisor));
+        let turn_setup = Arc::new(TurnSetup::new(config, variables, workspaces, supervisor));
         let mut made = None;
         let (for_roundtables, effects) = tokio::sync::mpsc::unbounded_channel();
         let options = RuntimeOptions { slots, wanted, room: disk.space().room() };
         let (runtime, threads) = Runtime::start(store, options, clock, |weak| {
             let tasks = tokio::runtime::Handle::current();
-            let driver = Driver::new(weak, desk.clone(), tasks.clone());
+            let driver = Driver::new(weak, turn_setup.clone(), tasks.clone());
             made = Some(driver.clone());
-            EffectHandlers { driver, for_roundtables, workspaces: desk.workspaces().clone(), tasks }
+            EffectHandlers { driver, for_roundtables, workspaces: turn_setup.workspaces().clone(), tasks }
         })?;
         let driver = made.expect("the runtime was started with its driver");
         let committed = threads.committed();
         let watched = disk.clone().watch(runtime.downgrade());
         watched.map_err(|error| Error::Failed { doing: "start its threads", problem: error.to_string() })?;
-        let service = Self { runtime, driver, desk, committed, disk };
+        let service = Self { runtime, driver, turn_setup, committed, disk };
         tokio::spawn(carry_out(service.downgrade(), effects));
-        let (workspaces, known) = (service.desk.workspaces().clone(), service.store().clone());
+        let (workspaces, known) = (service.turn_setup.workspaces().clone(), service.store().clone());
         tokio::task::spawn_blocking(move || {
             let swept = workspaces.sweep_calls(|run_id, id| is_over(known.as_ref(), run_id, id));
             if let Err(error) = swept {
                 tracing::warn!(%error, "arguments of calls that have ended could not be removed");
             }
         });
-        if let Some(attempts) = service.desk.agents().refused_attempts() {
+        if let Some(attempts) = service.turn_setup.agents().refused_attempts() {
             tokio::spawn(refused_attempts::write_down(service.downgrade(), attempts));
         }
         Ok((service, threads))
@@ -196,8 +196,8 @@ impl Service {
 
     /// A handle that does not keep the work going.
     pub fn downgrade(&self) -> WeakService {
-        let Self { runtime, driver, desk, committed, disk } = self.clone();
-        WeakService { runtime: runtime.downgrade(), driver, desk, committed, disk }
+        let Self { runtime, driver, turn_setup, committed, disk } = self.clone();
+        WeakService { runtime: runtime.downgrade(), driver, turn_setup, committed, disk }
     }
 
     /// Opens `data_dir` for reading, whoever owns it: nothing is driven, and every command is denied. Without a configuration it
@@ -209,10 +209,10 @@ impl Service {
         let supervisor = Supervisor::current_exe().map_err(no_program)?;
         let disk = Arc::new(Disk::new(&data_dir, None));
         let workspaces = Workspaces::new(&data_dir);
-        let desk = Arc::new(Desk::of_reader(config, workspaces, supervisor));
+        let turn_setup = Arc::new(TurnSetup::of_reader(config, workspaces, supervisor));
         let runtime = Runtime::at_rest(store, Arc::new(SystemClock));
-        let driver = Driver::new(runtime.downgrade(), desk.clone(), tokio::runtime::Handle::current());
-        Ok(Self { runtime, driver, desk, committed: Arc::default(), disk })
+        let driver = Driver::new(runtime.downgrade(), turn_setup.clone(), tokio::runtime::Handle::current());
+        Ok(Self { runtime, driver, turn_setup, committed: Arc::default(), disk })
     }
 
     /// Answers a question.
@@ -247,7 +247,7 @@ impl Service {
     async fn look_for_engine(&self, run_id: RunId) {
         let missed = self.off_thread(move |service| {
             let row = service.row(run_id)?;
-            Ok(service.desk.misses_engine(run_id, &row.engine).then_some(row.engine))
+            Ok(service.turn_setup.misses_engine(run_id, &row.engine).then_some(row.engine))
         });
         // Whatever cannot be read is said by the reply itself.
         if let Ok(Some(engine)) = missed.await {
@@ -257,7 +257,7 @@ impl Service {
 
     /// What keeps a queued run from starting, besides the slots: its engine is not there now.
     pub fn blocked_by(&self, run_id: RunId, status: RunStatus, engine: &str) -> Option<ErrorCode> {
-        let is_blocked = status == RunStatus::Queued && self.desk.misses_engine(run_id, engine);
+        let is_blocked = status == RunStatus::Queued && self.turn_setup.misses_engine(run_id, engine);
         is_blocked.then_some(ErrorCode::EngineNotFound)
     }
 
@@ -328,8 +328,8 @@ impl Service {
     }
 
     /// Skills, folders and engines. Surfaces use the operations of the service.
-    pub fn desk(&self) -> &Arc<Desk> {
-        &self.desk
+    pub fn turn_setup(&self) -> &Arc<TurnSetup> {
+        &self.turn_setup
     }
 }
 
@@ -338,7 +338,7 @@ impl Service {
 pub struct WeakService {
     runtime: WeakRuntime,
     driver: Driver,
-    desk: Arc<Desk>,
+    turn_setup: Arc<TurnSetup>,
     committed: Arc<Committed>,
     disk: Arc<Disk>,
 }
@@ -347,8 +347,8 @@ impl WeakService {
     /// The service, unless it has ended.
     pub fn upgrade(&self) -> Option<Service> {
         let runtime = self.runtime.upgrade()?;
-        let Self { driver, desk, committed, disk, .. } = self.clone();
-        Some(Service { runtime, driver, desk, committed, disk })
+        let Self { driver, turn_setup, committed, disk, .. } = self.clone();
+        Some(Service { runtime, driver, turn_setup, committed, disk })
     }
 }
 

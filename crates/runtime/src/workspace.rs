@@ -51,9 +51,9 @@ pub use listing::{FILES_LISTED_MAX, Listed, Listing};
 
 use error::doing;
 
-use crate::desk::Asked;
 use crate::folder;
 use crate::skill::Skill;
+use crate::turn_setup::Asked;
 use adjourn_engine::beneath;
 
 /// The folder for copies of skills, in a working folder.

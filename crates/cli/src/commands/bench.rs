@@ -123,11 +123,11 @@ fn print(as_json: bool, json: &serde_json::Value, text: &impl std::fmt::Display)
 async fn measure(options: &Options, dir: &std::path::Path) -> Result<Figures> {
     let store = Arc::new(SqliteStore::open(dir)?);
     let slots = Slots { total: usize::try_from(options.concurrency)?, ..Slots::default() };
-    let desk = Arc::new(BenchTurns);
+    let turn_setup = Arc::new(BenchTurns);
     let handle = tokio::runtime::Handle::current();
     let (runtime, threads) =
         Runtime::start(store.clone(), RuntimeOptions::new(slots), Arc::new(SystemClock), |weak| {
-            Driver::new(weak, desk, handle)
+            Driver::new(weak, turn_setup, handle)
         })?;
     let runs = options.runs.unwrap_or(RUNS_DEFAULT);
     let next = Arc::new(AtomicU64::new(0));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use adjourn_core::Profile;
 use adjourn_engine::supervisor::{ACCEPTED, NO_WALLS, NONE, Supervisor};
 use adjourn_engine::{Probe, ProfileFound};
-use adjourn_runtime::Desk;
+use adjourn_runtime::TurnSetup;
 use adjourn_runtime::config::{Config, EngineKind, How};
 use adjourn_runtime::workspace::Workspaces;
 use clap::Args;
@@ -68,9 +68,9 @@ impl Engines {
         let folders =
             ["HOME", "XDG_STATE_HOME"].map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
         let folders: BTreeMap<_, _> = folders.into_iter().flatten().collect();
-        let desk = Desk::new(config.clone(), folders, workspaces, Supervisor::current_exe()?);
-        let walls = desk.walls().await;
-        let asked = config.engine_names().into_iter().map(|name| ask(&config, &desk, name, &walls));
+        let turn_setup = TurnSetup::new(config.clone(), folders, workspaces, Supervisor::current_exe()?);
+        let walls = turn_setup.walls().await;
+        let asked = config.engine_names().into_iter().map(|name| ask(&config, &turn_setup, name, &walls));
         let found: Vec<Found> = futures::future::join_all(asked).await.into_iter().flatten().collect();
         if global.json {
             print_json(&found.iter().map(document).collect::<Vec<_>>())?;
@@ -91,7 +91,7 @@ impl Engines {
     }
 }
 
-async fn ask(config: &Config, desk: &Desk, name: &str, walls: &str) -> Option<Found> {
+async fn ask(config: &Config, turn_setup: &TurnSetup, name: &str, walls: &str) -> Option<Found> {
     let engine = config.engine(name)?;
     let found = |installed, answer| Found {
         name: name.to_owned(),
@@ -99,13 +99,13 @@ async fn ask(config: &Config, desk: &Desk, name: &str, walls: &str) -> Option<Fo
         profile: engine.profile.unwrap_or(Profile::Resumable),
         because: None,
         installed,
-        sandbox: desk.sandbox(name, walls),
+        sandbox: turn_setup.sandbox(name, walls),
         answer,
     };
     if matches!(engine.how, How::Replay { recording: None, .. }) {
         return Some(found(true, Ok("plays the recording that a skill carries".to_owned())));
     }
-    let agent = match desk.engine(name) {
+    let agent = match turn_setup.engine(name) {
         Ok(agent) => agent,
         Err(problem) => return Some(found(false, Err(problem))),
     };

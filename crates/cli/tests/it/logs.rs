@@ -52,7 +52,7 @@ fn a_roundtable_is_logged_from_its_opening_to_its_end_without_what_was_said() {
     {
         assert!(told.contains(&expected), "{expected}: {told:?}");
     }
-    assert_eq!(lines[lines.len() - 1]["reason"], "close_by_user");
+    assert_eq!(lines[lines.len() - 1]["reason"], "user_closed");
     let all = format!("{lines:?}");
     for said in ["bicycles", "Cash", "Card only", "They cannot agree"] {
         assert!(!all.contains(said), "{said}: {all}");

@@ -62,7 +62,7 @@ pub(crate) async fn record() -> Result<PathBuf> {
         Service::open_with(&data, config, Supervisor::current_exe()?, Arc::new(SystemClock))?;
     let tapes = folder.path().join("tapes");
     fs::create_dir(&tapes)?;
-    service.desk().record_roundtables(tapes.clone());
+    service.turn_setup().record_roundtables(tapes.clone());
     let workflow = service.library().workflow("specs")?;
     let seat = |it: &NewParticipant| {
         let seat = it.seat();

@@ -36,18 +36,18 @@ impl Service {
         table: &Roundtable,
         run_id: RunId,
     ) -> Result<(), ServiceError> {
-        let library = Library::new(&self.desk().config().roles);
+        let library = Library::new(&self.turn_setup().config().roles);
         let not_announced = || ServiceError::Internal(format!("{run_id} was not announced"));
         let round = table.current().ok_or_else(not_announced)?;
         let activation = round.activation(run_id).ok_or_else(not_announced)?;
         let mut request = request(table, round, activation, &library).map_err(ServiceError::Internal)?;
-        request.shell = self.desk().workspaces().roundtable_shell(table.id());
+        request.shell = self.turn_setup().workspaces().roundtable_shell(table.id());
         let phase = table.strategy().phase(round.number);
         let part = Part {
             run_id,
             roundtable: table.id(),
             output_schema: schema(&activation.purpose, phase),
-            record: self.desk().roundtable_tape(&activation.purpose.role()),
+            record: self.turn_setup().roundtable_tape(&activation.purpose.role()),
         };
         self.create_part(request, part).await
     }

@@ -81,7 +81,7 @@ impl Service {
         // Where it is not known whether it will be there after a crash, the next start finds out.
         let is_another = accepted.as_ref().is_ok_and(|accepted| accepted.state.id() != id);
         if is_another || matches!(accepted, Err(Denied::Refused(_))) {
-            self.desk().workspaces().forget_roundtable_shell(id);
+            self.turn_setup().workspaces().forget_roundtable_shell(id);
         }
         let accepted = accepted?;
         let notice = notice.filter(|_| accepted.state.id() == id);
@@ -95,11 +95,11 @@ impl Service {
         shell: Option<&ShellVariables>,
     ) -> Result<(), ServiceError> {
         let Some(shell) = shell else { return Ok(()) };
-        let config = self.desk().config();
+        let config = self.turn_setup().config();
         let engines: Vec<_> = config.engine_names().iter().filter_map(|name| config.engine(name)).collect();
         let variables = shell.all().iter().map(|(name, value)| (name.into(), value.into()));
         let shell = ShellVariables::new(variables, |name| engines.iter().any(|engine| engine.passes(name)));
-        Ok(self.desk().workspaces().keep_roundtable_shell(id, &shell)?)
+        Ok(self.turn_setup().workspaces().keep_roundtable_shell(id, &shell)?)
     }
 
     fn prepare_roundtable(
@@ -124,13 +124,13 @@ impl Service {
             return Ok((Open { spec, known_roles, key: Some(key.clone()) }, None));
         }
         self.check_room()?;
-        let (spec, notice) = self.desk().plan_roundtable(request)?;
+        let (spec, notice) = self.turn_setup().plan_roundtable(request)?;
         Ok((Open { spec, known_roles, key }, notice))
     }
 
     /// The roles and workflows that there are.
     pub fn library(&self) -> Library {
-        self.desk().library()
+        self.turn_setup().library()
     }
 
     /// The state of a roundtable. [`RoundtableView`](roundtable::RoundtableView) shows it, and

@@ -7,15 +7,15 @@ use super::library::Library;
 use super::recorded;
 use super::request::RoundtableRequest;
 use crate::config::{EngineKind, How};
-use crate::desk::Desk;
 use crate::request::none_installed;
 use crate::service::ServiceError;
+use crate::turn_setup::TurnSetup;
 use adjourn_api::nearest::hint;
 
 /// The engine of a seat where none was named and none is installed. No engine has an empty name.
 const NOBODY: &str = "";
 
-impl Desk {
+impl TurnSetup {
     /// The roundtable that a request comes to, and what the asker should know; or everything that is wrong with it.
     pub fn plan_roundtable(
         &self,

@@ -11,8 +11,8 @@ use adjourn_kernel::{Denied, Effect, NotCreated, Preparation};
 use adjourn_store::Error;
 use tokio::sync::mpsc;
 
-use crate::brief::Briefs;
 use crate::service::{Service, ServiceError, WeakService};
+use crate::turn_inputs::PrepareTurns;
 
 /// Carries out what the kernel wants done for roundtables, until nothing can ask for it any more.
 pub(crate) async fn carry_out(service: WeakService, mut effects: mpsc::UnboundedReceiver<Effect>) {
@@ -32,7 +32,7 @@ pub(crate) async fn carry_out(service: WeakService, mut effects: mpsc::Unbounded
                 });
             }
             Effect::ForgetRoundtable(id) => {
-                let workspaces = service.desk().workspaces().clone();
+                let workspaces = service.turn_setup().workspaces().clone();
                 // What cannot be removed now, the next start finds.
                 tokio::task::spawn_blocking(move || workspaces.forget_roundtable_shell(id));
             }
@@ -64,8 +64,8 @@ fn misses_engine(service: &Service, roundtable: &Roundtable, purpose: &Purpose) 
     let is_first = roundtable.current().is_none_or(|round| round.number <= 1);
     let seat = roundtable.spec().seat(&purpose.role()).filter(|_| !is_first);
     seat.is_some_and(|seat| {
-        let shell = service.desk().workspaces().roundtable_shell(roundtable.id());
-        service.desk().lacks(&seat.engine, shell.as_ref())
+        let shell = service.turn_setup().workspaces().roundtable_shell(roundtable.id());
+        service.turn_setup().lacks(&seat.engine, shell.as_ref())
     })
 }
 
@@ -129,7 +129,7 @@ fn taken_up(service: &Service, run_id: RunId, engine: &str) -> Result<Result<(),
     if needs_handle && run.handle().is_none() {
         return Ok(Err("its agent left no handle to go on by".to_owned()));
     }
-    let survey = service.desk().survey(&run);
+    let survey = service.turn_setup().survey(&run);
     Ok(match (survey.engine, survey.workspace, survey.handle || !needs_handle) {
         (false, _, _) => Err(format!("the engine `{engine}` is gone")),
         (_, false, _) => Err("its workspace is gone".to_owned()),

@@ -39,13 +39,13 @@ impl Service {
             let run = service.run(run_id)?;
             let Some(asked_for) = awaiting_approval(&run, question) else { return Ok(None) };
             let call = ToolCall { arguments, ..asked_for.clone() };
-            let shell = service.desk.workspaces().shell(run.id());
-            let masker = service.desk.masker(&service.desk.asked(&run)?, shell.as_ref());
+            let shell = service.turn_setup.workspaces().shell(run.id());
+            let masker = service.turn_setup.masker(&service.turn_setup.asked(&run)?, shell.as_ref());
             let masker = masker.map_err(ServiceError::Internal)?;
             Ok(Some((call, masker)))
         });
         let Some((call, masker)) = prepared.await? else { return Ok(None) };
-        self.desk.contracts().check(&call).await.map_err(refused)?;
+        self.turn_setup.contracts().check(&call).await.map_err(refused)?;
         self.off_thread(move |service| service.keep_edit(run_id, edited_id, &call, &masker).map(Some)).await
     }
 
@@ -58,7 +58,7 @@ impl Service {
     ) -> Result<Edit, ServiceError> {
         let shown = masker.known_in_json(&call.arguments);
         if shown != call.arguments {
-            self.desk.workspaces().keep_call(run_id, edited_id, &call.arguments)?;
+            self.turn_setup.workspaces().keep_call(run_id, edited_id, &call.arguments)?;
         }
         Ok(Edit { shown, key: IdempotencyKey::of(&call.service, &call.method, &call.arguments) })
     }
@@ -66,7 +66,7 @@ impl Service {
     /// Removes what was kept for an edited call that was not recorded.
     pub(super) async fn forget_edit(&self, run_id: RunId, edited_id: ExecutionId) {
         let forgotten = self.off_thread(move |service| {
-            service.desk.workspaces().forget_call(run_id, edited_id);
+            service.turn_setup.workspaces().forget_call(run_id, edited_id);
             Ok(())
         });
         // What cannot be removed now, a start after the end of the run removes.

@@ -6,8 +6,8 @@ use adjourn_engine::ShellVariables;
 use serde_json::json;
 
 use super::{Created, Service, ServiceError, sha256};
-use crate::desk::Asked;
 use crate::request::{RunRequest, SkillRef};
+use crate::turn_setup::Asked;
 use crate::workspace::{Upload, Workspace};
 
 impl Service {
@@ -30,13 +30,13 @@ impl Service {
     /// The request that a run was created by, to be made again.
     pub fn request_of(&self, run_id: RunId) -> Result<RunRequest, ServiceError> {
         let run = self.run(run_id)?;
-        let workspace = self.desk.workspaces().of(&run)?;
-        let files = match self.desk.workspaces().given_uploads(&run)? {
+        let workspace = self.turn_setup.workspaces().of(&run)?;
+        let files = match self.turn_setup.workspaces().given_uploads(&run)? {
             Some(given) => given,
             // A run from before files were kept as they were given: as its agent left them.
             None => uploads_there(&workspace),
         };
-        Ok(again(&run, self.desk.asked(&run)?, &workspace, files))
+        Ok(again(&run, self.turn_setup.asked(&run)?, &workspace, files))
     }
 }
 

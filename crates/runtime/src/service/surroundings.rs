@@ -29,26 +29,26 @@ pub struct EngineInfo {
 impl Service {
     /// The configuration.
     pub fn config(&self) -> &Config {
-        self.desk().config()
+        self.turn_setup().config()
     }
 
     /// The processes of the agents that were started here.
     pub fn agents(&self) -> &AgentProcesses {
-        self.desk().agents()
+        self.turn_setup().agents()
     }
 
     /// Every engine that can be named, by name.
     pub async fn engines(&self) -> Result<Vec<EngineInfo>, ServiceError> {
-        let walls = self.desk().walls().await;
+        let walls = self.turn_setup().walls().await;
         self.off_thread(move |service| {
-            let desk = service.desk();
+            let turn_setup = service.turn_setup();
             let info = |name: &str| EngineInfo {
                 name: name.to_owned(),
-                kind: desk.config().engine(name).map(|engine| engine.kind().to_string()),
-                installed: desk.is_installed(name, None),
-                sandbox: desk.sandbox(name, &walls),
+                kind: turn_setup.config().engine(name).map(|engine| engine.kind().to_string()),
+                installed: turn_setup.is_installed(name, None),
+                sandbox: turn_setup.sandbox(name, &walls),
             };
-            Ok(desk.config().engine_names().into_iter().map(info).collect())
+            Ok(turn_setup.config().engine_names().into_iter().map(info).collect())
         })
         .await
     }
@@ -65,12 +65,12 @@ impl Service {
 
     /// Makes room for the files of a request.
     pub fn incoming(&self) -> Result<Incoming, WorkspaceError> {
-        self.desk().workspaces().incoming()
+        self.turn_setup().workspaces().incoming()
     }
 
     /// The folders of a run.
     pub fn workspace(&self, run: &Run) -> Result<Workspace, WorkspaceError> {
-        self.desk().workspaces().of(run)
+        self.turn_setup().workspaces().of(run)
     }
 
     /// The raw output of an attempt; none where there is none, or none any more.
@@ -80,7 +80,7 @@ impl Service {
         attempt: u32,
         stream: OutputStream,
     ) -> Result<Option<File>, WorkspaceError> {
-        self.desk().workspaces().log(run_id, attempt, stream)
+        self.turn_setup().workspaces().log(run_id, attempt, stream)
     }
 
     /// How the slots are used now.

@@ -165,7 +165,7 @@ async fn profile_of(agent: &str) -> Option<Profile> {
     let folder = tempfile::tempdir().unwrap();
     let props = Props::new(acp.like, folder.path());
     let stage = props.open_engine(engine(&program, acp, Profile::Resumable), "http://127.0.0.1:9");
-    let found = stage.service.desk().engine(&props.agent).unwrap().probe().await;
+    let found = stage.service.turn_setup().engine(&props.agent).unwrap().probe().await;
     stage.close().await;
     match found {
         Probe::Ready { profile, .. } => Some(profile.profile),

@@ -71,7 +71,7 @@ async fn a_run_goes_on_with_the_version_it_was_created_with() {
     let old = stage.create(place.request()).await;
     let run = stage.settled(old).await;
     assert_eq!((run.status(), place.has_folder(&run)), (RunStatus::WaitingUser, false));
-    assert_eq!(stage.service.desk().workspaces().of(&run).unwrap().files().unwrap().files, []);
+    assert_eq!(stage.service.turn_setup().workspaces().of(&run).unwrap().files().unwrap().files, []);
     stage.close().await;
 
     place.write("Do not ask.");

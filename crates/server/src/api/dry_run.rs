@@ -6,7 +6,7 @@ use std::path::Path;
 use adjourn_api::NewRoundtable;
 use adjourn_api::read::Document;
 use adjourn_engine::supervisor::Supervisor;
-use adjourn_runtime::Desk;
+use adjourn_runtime::TurnSetup;
 use adjourn_runtime::config::Config;
 use adjourn_runtime::workspace::Workspaces;
 use serde_json::Value;
@@ -18,16 +18,16 @@ use crate::problem::Problem;
 /// Nothing is made: a folder in which nothing was ever run stays as it is.
 pub fn dry_run(data_dir: &Path, config: Config, document: Value) -> Result<(), Problem> {
     let request = local::read(Document::of(document), Reach::ThisMachine)?.request;
-    Ok(desk(data_dir, config)?.dry_run(request)?)
+    Ok(turn_setup(data_dir, config)?.dry_run(request)?)
 }
 
 /// The same for `POST /v1/roundtables`.
 pub fn dry_run_roundtable(data_dir: &Path, config: Config, request: NewRoundtable) -> Result<(), Problem> {
-    desk(data_dir, config)?.plan_roundtable(&request.into())?;
+    turn_setup(data_dir, config)?.plan_roundtable(&request.into())?;
     Ok(())
 }
 
-fn desk(data_dir: &Path, config: Config) -> Result<Desk, Problem> {
+fn turn_setup(data_dir: &Path, config: Config) -> Result<TurnSetup, Problem> {
     let supervisor = Supervisor::current_exe().map_err(|error| Problem::internal(error.to_string()))?;
-    Ok(Desk::new(config, BTreeMap::new(), Workspaces::new(data_dir), supervisor))
+    Ok(TurnSetup::new(config, BTreeMap::new(), Workspaces::new(data_dir), supervisor))
 }

@@ -101,7 +101,8 @@ pub(super) fn is_whole(stage: &Stage, run_id: RunId, context: &str) {
     let again = service.request_of(run_id).unwrap_or_else(|error| panic!("{context}: {error}"));
     assert_eq!(again.parameter, json!({ "password": SECRET }), "{context}");
     let run = service.run(run_id).unwrap();
-    let workspace = service.desk().workspaces().of(&run).unwrap_or_else(|error| panic!("{context}: {error}"));
+    let workspace =
+        service.turn_setup().workspaces().of(&run).unwrap_or_else(|error| panic!("{context}: {error}"));
     assert_eq!(fs::read_to_string(workspace.uploads.join("list")).unwrap(), UPLOAD, "{context}");
     for skill in [&workspace.skill, &workspace.skill_copy] {
         let text = fs::read_to_string(skill.as_ref().unwrap().join("SKILL.md"));

@@ -39,7 +39,7 @@ impl<'a> Actor<'a> {
 
     /// The folder that the agent works in.
     pub(crate) fn work(&self) -> PathBuf {
-        self.stage.service().desk().workspaces().open(self.id).unwrap().work
+        self.stage.service().turn_setup().workspaces().open(self.id).unwrap().work
     }
 
     /// Waits until the agent is at its turn with this number. Repairs count, and so do turns that go on after a

@@ -126,7 +126,7 @@ fn a_run_from_before_versions_were_kept_goes_on_with_its_copy() {
     let skill = Skill::load(&stage.path().join("skills/survey")).unwrap();
     let service = stage.service();
     let new = NewWorkspace { run_id, skill: Some(&skill), uploads: &[], place: Place::Own, shell: None };
-    service.desk().workspaces().create(&new).unwrap();
+    service.turn_setup().workspaces().create(&new).unwrap();
     let asked = json!({ "prompt": null, "input": null, "parameter": null });
     fs::write(stage.data().join(format!("runs/{run_id}/request.json")), asked.to_string()).unwrap();
     let spec =

@@ -11,10 +11,10 @@ use adjourn_engine::{
     ShellVariables,
 };
 
-use super::{Desk, SeesEngines};
+use super::{SeesEngines, TurnSetup};
 use crate::config::{EngineConfig, How};
 
-impl Desk {
+impl TurnSetup {
     /// The engine called `name` for a run that was asked for from this shell: a model is asked with the key that the shell has.
     pub(crate) fn engine_for(
         &self,

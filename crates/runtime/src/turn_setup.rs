@@ -16,13 +16,13 @@ use adjourn_engine::{Engine, Gateway, NoTools, Protected, Recorder, ShellVariabl
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::brief::{Brief, Briefs, OutputContract};
 use crate::config::{Config, How};
 use crate::contracts::{Contracts, Toolset};
 use crate::protected;
 use crate::roundtable;
 use crate::skill::{Skill, SkillProblems};
 use crate::skill_cache::{Shelved, SkillCache};
+use crate::turn_inputs::{OutputContract, PrepareTurns, TurnInputs};
 use crate::workspace::{Workspace, WorkspaceError, Workspaces};
 
 /// What was asked for, as it was asked: the journal has it masked, and the agent needs it as it is.
@@ -48,7 +48,7 @@ impl Asked {
 }
 
 /// Knows the skills, the folders and the engines of a data directory.
-pub struct Desk {
+pub struct TurnSetup {
     config: Config,
     variables: BTreeMap<String, String>,
     workspaces: Workspaces,
@@ -69,7 +69,7 @@ pub struct Desk {
     roundtable_tapes: OnceLock<PathBuf>,
 }
 
-/// What a desk can say about engines that are not there.
+/// What the turn setup can say about engines that are not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeesEngines {
     /// All: it starts them.
@@ -81,8 +81,8 @@ enum SeesEngines {
     Not,
 }
 
-impl Desk {
-    /// The desk of a data directory.
+impl TurnSetup {
+    /// The turn setup of a data directory.
     pub fn new(
         config: Config,
         variables: BTreeMap<String, String>,
@@ -113,12 +113,12 @@ impl Desk {
         }
     }
 
-    /// The desk of somebody who only reads a data directory, and does not know which engines there are without a
+    /// The turn setup of somebody who only reads a data directory, and does not know which engines there are without a
     /// configuration.
     pub(crate) fn of_reader(config: Option<Config>, workspaces: Workspaces, supervisor: Supervisor) -> Self {
         let sees_engines = if config.is_some() { SeesEngines::AsReader } else { SeesEngines::Not };
-        let desk = Self::new(config.unwrap_or_default(), BTreeMap::new(), workspaces, supervisor);
-        Self { sees_engines, ..desk }
+        let turn_setup = Self::new(config.unwrap_or_default(), BTreeMap::new(), workspaces, supervisor);
+        Self { sees_engines, ..turn_setup }
     }
 
     /// Records the runs of roundtables that are created from now on, until this process ends: one file in `folder` for each
@@ -243,8 +243,8 @@ impl Desk {
     }
 }
 
-impl Briefs for Desk {
-    fn brief(&self, run: &Run) -> Result<Brief, RunError> {
+impl PrepareTurns for TurnSetup {
+    fn turn_inputs(&self, run: &Run) -> Result<TurnInputs, RunError> {
         let workspace = self.workspaces.of(run).map_err(|error| internal(error.to_string()))?;
         let engine_name = &run.spec().engine;
         if run.spec().is_without_folder() && self.works_in_a_folder(engine_name) {
@@ -286,7 +286,7 @@ impl Briefs for Desk {
             masker: masker.clone(),
             workspaces: self.workspaces.clone(),
         };
-        Ok(Brief {
+        Ok(TurnInputs {
             engine,
             prompt,
             shell,

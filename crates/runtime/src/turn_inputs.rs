@@ -11,8 +11,8 @@ use crate::contracts::Toolset;
 use crate::workspace::Workspace;
 use adjourn_engine::secrets::Masker;
 
-/// What a turn needs that is not in the journal.
-pub struct Brief {
+/// Everything that a turn needs and that is not in the journal.
+pub struct TurnInputs {
     /// Who executes it.
     pub engine: Arc<dyn Engine>,
     /// What the agent is told.
@@ -48,9 +48,9 @@ pub struct OutputContract {
 }
 
 /// Knows what turns need: skills, workspaces, prompts and engines.
-pub trait Briefs: Send + Sync + 'static {
+pub trait PrepareTurns: Send + Sync + 'static {
     /// What the run's current turn needs.
-    fn brief(&self, run: &Run) -> Result<Brief, RunError>;
+    fn turn_inputs(&self, run: &Run) -> Result<TurnInputs, RunError>;
 
     /// What there is of the run's surroundings, after a restart or while its engine is missing. What was left of its process is
     /// gone.

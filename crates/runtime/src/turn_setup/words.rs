@@ -2,12 +2,12 @@
 
 use adjourn_core::{Contract, ContractStatus, Interaction, ResumesBy, Run, Subject, TurnReason};
 
-use super::{Asked, Desk};
+use super::{Asked, TurnSetup};
 use crate::prompt::{self, Answered, First, News, Settled, SkillText};
 use crate::skill::Skill;
 use crate::workspace::Workspace;
 
-impl Desk {
+impl TurnSetup {
     pub(super) fn words(
         &self,
         run: &Run,
