@@ -1,5 +1,6 @@
 //! Passes messages on, and answers back.
 
+use std::io::{self, ErrorKind};
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -8,6 +9,12 @@ use tokio::sync::{Mutex, RwLock};
 
 use super::message::Message;
 use crate::client::Client;
+
+/// Whether a message was taken by nothing, because there was no connection to send it on.
+fn was_not_taken(error: &anyhow::Error) -> bool {
+    let cause = error.root_cause().downcast_ref::<io::Error>();
+    cause.is_some_and(|cause| matches!(cause.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound))
+}
 
 pub(super) struct Passing<'g> {
     /// Changes only when the owner that it talks to is gone.
@@ -58,7 +65,13 @@ impl<'g> Passing<'g> {
             self.client.write().await.find_owner().await?;
         }
         let headers = message.headers(self.version.get().map(String::as_str));
-        let (status, bytes) = self.client.read().await.pass_on(message.document(), &headers).await?;
+        let mut passed = self.client.read().await.pass_on(message.document(), &headers).await;
+        // An owner in the background may end between the look and the message, which nothing has taken then.
+        if passed.as_ref().is_err_and(was_not_taken) {
+            self.client.write().await.find_owner().await?;
+            passed = self.client.read().await.pass_on(message.document(), &headers).await;
+        }
+        let (status, bytes) = passed?;
         if bytes.is_empty() {
             return Ok(None);
         }
