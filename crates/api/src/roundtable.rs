@@ -139,13 +139,14 @@ pub struct NewLimits {
     pub max_rounds: Option<u32>,
     /// Rounds that a conflict may stay open before a person is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1)]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295_u64)]
     pub max_rounds_per_conflict: Option<u32>,
     /// An answer with less confidence on a critical topic needs a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence_below: Option<Confidence>,
     /// Rounds for which the same cause asks no person again.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     pub escalation_cooldown_rounds: Option<u32>,
 }
 
